@@ -1,0 +1,123 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Records that cross between host and device for one dispatch. Freestanding, layout asserted.
+//
+// Ownership: the host (runtime/hsa) allocates a DispatchContext, a RaceTable and, where the shadow does not fit
+// into LDS, a slot pool, in memory that both sides can access; it initialises them before the packet is
+// published and reads them after the packet's completion signal (acquire, system scope). In between only the device
+// writes, with atomics at agent scope. Addresses are device addresses in 64 bits.
+#ifndef WAVESAN_ABI_DISPATCH_H
+#define WAVESAN_ABI_DISPATCH_H
+
+#include "wavesan/abi/hooks.h"
+
+namespace wavesan::abi {
+
+inline constexpr uint32_t kContextMagic = 0x31435357u; // "WSC1"
+inline constexpr uint32_t kMaxWavesPerWorkgroup = 32;  // 1024 work-items in waves of 32
+
+/// Counters of one dispatch, added to by waves when they end. Wave-level unless said otherwise.
+struct DispatchCounters {
+  uint64_t checkedAccesses;    ///< access operations checked; one per wave and executed site, whatever the lanes
+  uint64_t racesSeen;          ///< conflicts seen by lanes, duplicates included
+  uint64_t racesDropped;       ///< conflicts whose site pair found no place in the RaceTable
+  uint64_t historyOverflow;    ///< accesses whose record a cell could not keep although it could still matter
+  uint64_t generationOverflow; ///< accesses not recorded because the wave's generation counter was exhausted
+  uint64_t outsideShadow;      ///< LDS accesses beyond DispatchContext::ldsBytes (not checked)
+  uint64_t reserved[2];
+};
+static_assert(sizeof(DispatchCounters) == 64);
+
+/// Verdict classes of a record (DESIGN.md, "What a race is"). Values are stable.
+enum class RaceClass : uint32_t {
+  Race = 1,         ///< no barrier between the two accesses
+  MissingFence = 2, ///< a barrier lies between, but the earlier access was not complete when its wave arrived there
+};
+
+/// One side of a conflict.
+struct RaceSide {
+  uint32_t site;  ///< id in the code object's site table
+  uint16_t wave;  ///< index in the workgroup
+  uint8_t lane;   ///< index in the wave
+  uint8_t access; ///< AccessBits
+};
+static_assert(sizeof(RaceSide) == 8);
+
+/// One entry of the race table. Entry states: 0 free, kRaceBusy being written, otherwise the key; `count` and `key`
+/// are accessed atomically, the rest is written by whoever took the entry.
+struct RaceRecord {
+  uint64_t key;            ///< raceKey() of the two sites and the class; 0: free
+  uint32_t count;          ///< conflicts with this key, the first included
+  uint32_t ready;          ///< 1 once all fields are written
+  uint32_t raceClass;      ///< RaceClass
+  uint32_t address;        ///< LDS byte offset of the first conflicting byte
+  uint32_t size;           ///< conflicting bytes from there on
+  uint32_t variableOffset; ///< address minus the variable's first byte, or kNoVariable
+  uint32_t workgroup[3];
+  uint32_t epoch;          ///< barriers passed by the current side's wave
+  RaceSide current;        ///< the access that found the conflict
+  RaceSide previous;       ///< the access recorded in the cell
+};
+static_assert(sizeof(RaceRecord) == 64);
+
+/// Key of a site pair and class; never 0. Order matters: current, previous.
+constexpr uint64_t raceKey(uint32_t currentSite, uint32_t previousSite, RaceClass c) {
+  return (uint64_t(uint32_t(c)) << 60) | (uint64_t(currentSite & 0x3fffffffu) << 30) | (previousSite & 0x3fffffffu);
+}
+
+/// Open-addressed table (linear probing, capacity a power of two) followed by `capacity` RaceRecords.
+struct RaceTable {
+  uint32_t capacity;
+  uint32_t used; ///< entries taken (atomic)
+  uint64_t reserved[7];
+};
+static_assert(sizeof(RaceTable) == 64);
+inline constexpr uint32_t kMaxProbes = 64; ///< a key not placed after so many probes is dropped and counted
+
+/// Everything a twin needs to know about its dispatch. 64-byte aligned.
+struct DispatchContext {
+  uint32_t magic;      ///< kContextMagic
+  uint32_t abiVersion; ///< kAbiVersion
+  uint64_t dispatchId; ///< the tool's number of this dispatch, from 1
+  uint64_t raceTable;  ///< RaceTable*
+  uint64_t counters;   ///< DispatchCounters*
+  /// Shadow in global memory, where it does not fit into LDS; 0: cells lie in LDS behind the WorkgroupState.
+  uint64_t slotPool;  ///< slotCount areas of slotBytes each
+  uint64_t slotLocks; ///< uint32_t[slotCount], 0 free, 1 taken
+  uint32_t slotCount;
+  uint32_t slotBytes;
+  uint32_t ldsStateOffset; ///< LDS byte offset of the WorkgroupState (16-byte aligned), behind the program's own LDS
+  uint32_t ldsBytes;       ///< bytes of LDS that have cells: the program's static and dynamic LDS
+  uint32_t granuleLog2;    ///< bytes covered by one cell: 0 (1 byte), 1 or 2 (4 bytes)
+  uint32_t waveSize;       ///< lanes per wave: 32 or 64
+  uint32_t workgroupSize[3];
+  uint32_t gridSize[3]; ///< in work-items
+  uint32_t wavesPerWorkgroup;
+  uint32_t flags; ///< reserved, 0
+  uint64_t reserved[3];
+};
+static_assert(sizeof(DispatchContext) == 128);
+
+/// Head of the area behind the program's LDS. Written by the twin only.
+struct WorkgroupState {
+  uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when the pool is 0
+  uint32_t slot;          ///< index of the slot taken from the pool
+  uint32_t wavesFinished; ///< the last wave gives the slot back
+  /// Generation of each wave at its arrival at the last barrier, double-buffered by the parity of the epoch that
+  /// begins behind it: a wave may reach the next barrier while another still looks at this one.
+  uint32_t barrierGeneration[2][kMaxWavesPerWorkgroup];
+};
+static_assert(sizeof(WorkgroupState) == 16 + 256);
+
+/// Bytes of one cell (core/cell.h asserts it): two writer and two reader slots.
+inline constexpr uint32_t kCellBytes = 32;
+
+/// Bytes of cells that cover `ldsBytes` of LDS.
+constexpr uint64_t shadowBytes(uint32_t ldsBytes, uint32_t granuleLog2) {
+  return ((uint64_t(ldsBytes) + (1u << granuleLog2) - 1) >> granuleLog2) * kCellBytes;
+}
+
+} // namespace wavesan::abi
+
+#endif // WAVESAN_ABI_DISPATCH_H

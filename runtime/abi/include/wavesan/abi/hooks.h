@@ -1,0 +1,120 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Hooks: the calls that the pass plugin inserts into a kernel twin.
+//
+// One list, read by the three parts that must agree on it: the pass (which emits the calls), the device
+// runtime (which defines the bodies as amdgcn bitcode) and the CPU agent's engine (which executes the calls as
+// native wave-level operations). Freestanding: no host headers beyond <stdint.h>.
+//
+// Every hook receives the wave's private state as its first argument: a pointer in address space 5 to an
+// alloca of kWaveStateBytes in the twin's entry block. Where everything is inlined the state lives in registers.
+// The CPU engine keeps its own state for a wave and ignores the pointer.
+//
+// All hooks are executed by the active lanes of a wave. Access hooks are called immediately BEFORE the access.
+#ifndef WAVESAN_ABI_HOOKS_H
+#define WAVESAN_ABI_HOOKS_H
+
+#include <stdint.h>
+
+namespace wavesan::abi {
+
+/// Bumped whenever a hook signature, a record or the meaning of a field changes. The pass writes it into the
+/// site table; the runtime refuses a code object that carries another one ("built by another version").
+inline constexpr uint32_t kAbiVersion = 1;
+
+/// A kernel `k` has the twin `k` + kTwinSuffix. The suffix is for people reading symbol tables; programs find the
+/// twin through metadata (IR: !wavesan.twins; code object: the kernel entries of the site table).
+inline constexpr char kTwinSuffix[] = ".wavesan";
+
+/// Module metadata: one node per twin, !{ptr @original, ptr @twin}.
+inline constexpr char kTwinMetadata[] = "wavesan.twins";
+
+/// Name of the twin's extra last explicit argument: ptr addrspace(1) to a DispatchContext (abi/dispatch.h).
+inline constexpr char kContextArgName[] = "wavesan.ctx";
+
+/// Code-object sections. Site table: abi/site_table.h. IR: bitcode of the whole device module after
+/// instrumentation and before hook bodies are linked (hooks are declarations), originals and twins alike.
+inline constexpr char kSiteTableSection[] = ".wavesan.sites";
+inline constexpr char kIrSection[] = ".wavesan.ir";
+
+inline constexpr uint32_t kWaveStateBytes = 64;
+inline constexpr uint32_t kWaveStateAlign = 8;
+
+/// `variable` operand of an LDS hook when the accessed LDS variable is not known statically.
+inline constexpr uint32_t kNoVariable = 0xffffffffu;
+
+//                     symbol                        signature (LLVM types; p5 = ptr addrspace(5), p1 = ptr addrspace(1))
+#define WAVESAN_HOOKS(X)                                                                                                   \
+  /* First instruction of a twin. ctx: the DispatchContext. All waves of the workgroup call it. */                        \
+  X(KernelBegin, "__wavesan_kernel_begin") /* void(p5 state, p1 ctx) */                                                   \
+  /* Before every return of a twin and before endpgm. */                                                                  \
+  X(KernelEnd, "__wavesan_kernel_end") /* void(p5 state) */                                                               \
+  /* An access through an LDS (address space 3) pointer. address: LDS byte offset; info: see accessInfo();                */ \
+  /* variable: LDS byte offset of the accessed variable's first byte, or kNoVariable. */                                  \
+  X(LdsAccess, "__wavesan_lds_access") /* void(p5 state, i32 address, i32 info, i32 site, i32 variable) */                \
+  /* An access through a generic (flat) pointer: the hook looks whether it is LDS, by address. */                         \
+  X(GenericAccess, "__wavesan_generic_access") /* void(p5 state, ptr address, i32 info, i32 site) */                      \
+  /* memcpy, memmove, memset: `length` bytes in any lane; info carries size 0. */                                         \
+  X(LdsRange, "__wavesan_lds_range") /* void(p5 state, i32 address, i64 length, i32 info, i32 site, i32 variable) */      \
+  X(GenericRange, "__wavesan_generic_range") /* void(p5 state, ptr address, i64 length, i32 info, i32 site) */            \
+  /* Around every workgroup barrier: immediately before s_barrier (or the signal half of a split barrier), and */        \
+  /* immediately after it (after the wait half). */                                                                       \
+  X(BarrierArrive, "__wavesan_barrier_arrive") /* void(p5 state, i32 site) */                                             \
+  X(BarrierLeave, "__wavesan_barrier_leave") /* void(p5 state, i32 site) */                                               \
+  /* Immediately after a fence instruction; before an atomic with release or stronger ordering, and after an */           \
+  /* atomic with acquire or stronger ordering. info: see fenceInfo(). */                                                  \
+  X(Fence, "__wavesan_fence") /* void(p5 state, i32 info) */                                                              \
+  /* Immediately after a wait named in the source (s_waitcnt, s_wait_dscnt, ...) that waits for zero. */                  \
+  /* completed: WaitCompleted bits. */                                                                                    \
+  X(Wait, "__wavesan_wait") /* void(p5 state, i32 completed) */
+
+enum class Hook : uint32_t {
+#define WAVESAN_HOOK_ENUM(id, symbol) id,
+  WAVESAN_HOOKS(WAVESAN_HOOK_ENUM)
+#undef WAVESAN_HOOK_ENUM
+      Count
+};
+
+inline constexpr const char *kHookSymbols[] = {
+#define WAVESAN_HOOK_NAME(id, symbol) symbol,
+    WAVESAN_HOOKS(WAVESAN_HOOK_NAME)
+#undef WAVESAN_HOOK_NAME
+};
+
+/// What an access does. Bits, so that a read-modify-write is Read|Write|Atomic.
+enum AccessBits : uint32_t {
+  kAccessRead = 1,
+  kAccessWrite = 2,
+  kAccessAtomic = 4,
+};
+
+/// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook).
+constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
+constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
+constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
+
+/// Scope of a fence or atomic, ordered: a larger value includes more lanes (LLVM AMDGPU memory model).
+enum class Scope : uint32_t { SingleThread = 0, Wavefront = 1, Workgroup = 2, Cluster = 3, Agent = 4, System = 5 };
+
+enum FenceBits : uint32_t {
+  kFenceAcquire = 1,
+  kFenceRelease = 2,
+  kFenceLds = 4,    ///< orders LDS (not limited to other address spaces by MMRA "amdgpu-synchronize-as")
+  kFenceGlobal = 8, ///< orders global memory
+  kFenceSeqCst = 16,
+};
+/// info operand of the fence hook: bits 0-7 FenceBits, bits 8-11 Scope.
+constexpr uint32_t fenceInfo(uint32_t bits, Scope scope) { return (bits & 0xffu) | (uint32_t(scope) << 8); }
+constexpr uint32_t fenceBits(uint32_t info) { return info & 0xffu; }
+constexpr Scope fenceScope(uint32_t info) { return Scope((info >> 8) & 0xfu); }
+
+/// completed operand of the wait hook.
+enum WaitCompleted : uint32_t {
+  kWaitLds = 1,  ///< LDS (DS) instructions: lgkmcnt(0) / dscnt(0)
+  kWaitVmem = 2, ///< vector memory loads: vmcnt(0) / loadcnt(0)
+};
+
+} // namespace wavesan::abi
+
+#endif // WAVESAN_ABI_HOOKS_H

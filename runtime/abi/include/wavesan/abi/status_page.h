@@ -1,0 +1,35 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The status page: one page of shared memory between `wavesan run` and the processes it starts.
+//
+// The driver creates it (memfd), keeps the descriptor open across exec and names it in kStatusFdVariable. Every
+// process of the program that loads the HSA tool maps it and adds to it with atomics. It lets the driver return the
+// race exit status and print the last line even when the program ends by _exit, abort or a signal.
+#ifndef WAVESAN_ABI_STATUS_PAGE_H
+#define WAVESAN_ABI_STATUS_PAGE_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace wavesan::abi {
+
+inline constexpr char kStatusFdVariable[] = "WAVESAN_STATUS_FD";
+inline constexpr uint32_t kStatusMagic = 0x31505357u; // "WSP1"
+
+struct StatusPage {
+  uint32_t magic;
+  uint32_t version;                          ///< kAbiVersion
+  std::atomic<uint64_t> processesAttached;   ///< processes that loaded the tool (became HSA programs)
+  std::atomic<uint64_t> summariesPrinted;    ///< processes that printed their own last line
+  std::atomic<uint64_t> races;               ///< distinct races reported, all processes
+  std::atomic<uint64_t> checkedAccesses;     ///< see DispatchCounters
+  std::atomic<uint64_t> kernels;             ///< distinct kernels checked, summed over processes
+  std::atomic<uint64_t> dispatchesUnchecked; ///< dispatches without a twin
+  std::atomic<uint64_t> errors;              ///< failures of the tool itself (each printed where it happened)
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 64);
+
+} // namespace wavesan::abi
+
+#endif // WAVESAN_ABI_STATUS_PAGE_H

@@ -1,0 +1,109 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The engine: executes amdgcn IR on the CPU, a wave at a time.
+//
+// A Program is one device module (the IR embedded in a code object). Every value is a vector of one wave's lanes,
+// control flow carries an exact exec mask, so lockstep, cross-lane operations and barrier-free LDS exchange inside a
+// wave behave as on the GPU. Waves are interleaved by a seeded scheduler that may switch at every memory or
+// synchronisation operation. What the engine cannot execute is a named error, never a guess.
+//
+// This header is the only one that other parts include. It exposes no LLVM types.
+#ifndef WAVESAN_CPU_ENGINE_H
+#define WAVESAN_CPU_ENGINE_H
+
+#include "wavesan/abi/dispatch.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace wavesan::cpu {
+
+/// Lanes are bits: lane i is bit i. Waves of 32 use the low half.
+using LaneMask = uint64_t;
+
+/// What a hook can see of the wave that calls it. Valid during the call.
+struct WaveView {
+  uint8_t *lds;          ///< host address of LDS byte 0 of this workgroup. A generic pointer into LDS is
+                         ///< `lds + offset` as an integer, so [lds, lds + ldsBytes) is the shared aperture.
+  uint32_t ldsBytes;     ///< size of the workgroup's group segment (the packet's group_segment_size)
+  uint32_t workgroup[3]; ///< workgroup id
+  uint32_t wave;         ///< index of the wave in its workgroup
+  uint32_t waveSize;     ///< 32 or 64
+  uint32_t waveCount;    ///< waves of this workgroup
+  void *&workgroupData;  ///< the handler's own pointer, one per workgroup; null when the workgroup starts
+};
+
+/// Receives the hook calls of a twin as wave-level operations. `exec` is the non-empty mask of calling lanes; arrays
+/// are indexed by lane and hold garbage in inactive lanes. `site`, `info` and `variable` are wave-uniform. Called
+/// from the thread that executes the workgroup; workgroups of one dispatch may run on several threads at once.
+class HookHandler {
+public:
+  virtual ~HookHandler() = default;
+  virtual void kernelBegin(WaveView &wave, LaneMask exec, const abi::DispatchContext *context) = 0;
+  virtual void kernelEnd(WaveView &wave, LaneMask exec) = 0;
+  virtual void ldsAccess(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
+                         uint32_t variable) = 0;
+  virtual void genericAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) = 0;
+  virtual void ldsRange(WaveView &wave, LaneMask exec, const uint32_t *address, const uint64_t *length, uint32_t info,
+                        uint32_t site, uint32_t variable) = 0;
+  virtual void genericRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length,
+                            uint32_t info, uint32_t site) = 0;
+  virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;
+  virtual void barrierLeave(WaveView &wave, LaneMask exec, uint32_t site) = 0;
+  virtual void fence(WaveView &wave, LaneMask exec, uint32_t info) = 0;
+  virtual void wait(WaveView &wave, LaneMask exec, uint32_t completed) = 0;
+  /// The workgroup has ended (also after an error); releases workgroupData.
+  virtual void workgroupEnd(void *workgroupData) = 0;
+};
+
+/// One dispatch. All pointers stay valid and unchanged for the call; device memory is host memory.
+struct Launch {
+  std::string_view kernel;   ///< linkage name, without ".kd"
+  const void *packet;        ///< the 64-byte hsa_kernel_dispatch_packet_t (llvm.amdgcn.dispatch.ptr)
+  const uint8_t *kernarg;    ///< kernarg segment
+  uint32_t kernargBytes;     ///< from the kernel descriptor; reads beyond it are an error
+  uint32_t grid[3];          ///< in work-items; partial workgroups at the edges are executed
+  uint32_t workgroup[3];     ///< in work-items
+  uint32_t fixedLdsBytes;    ///< group_segment_fixed_size of the kernel descriptor: dynamic LDS begins there
+  uint32_t groupSegmentBytes; ///< whole group segment of the packet
+  uint64_t seed;             ///< of the wave scheduler
+  uint64_t queue = 0;        ///< hsa_queue_t* (llvm.amdgcn.queue.ptr)
+  uint64_t dispatchId = 0;   ///< llvm.amdgcn.dispatch.id
+  HookHandler *hooks = nullptr; ///< null: hook calls do nothing
+  const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
+};
+
+/// Outcome of a dispatch. `message` is one line that names the instruction or intrinsic, the kernel and the source
+/// position (file:line) where known, e.g. "image.sample is not supported by the CPU agent (kernel blur, blur.hip:12)".
+struct Outcome {
+  enum Kind { Success, UnsupportedInstruction, MemoryFault, Trap, Deadlock, InvalidLaunch, Cancelled } kind = Success;
+  std::string message;
+  explicit operator bool() const { return kind == Success; }
+};
+
+/// A decoded device module. Thread-safe: run() may be called from several threads at once.
+class Program {
+public:
+  /// `bitcode`: contents of the IR section (copied). `resolve`: host address of a global variable of the loaded
+  /// code object by linkage name, or 0 when the code object does not define it (the program then allocates and
+  /// initialises its own, e.g. internal constants). `target`: e.g. "gfx90a".
+  /// On failure returns null and one line in `error`.
+  static std::unique_ptr<Program> load(std::string_view bitcode, std::string_view target,
+                                       std::function<uint64_t(std::string_view)> resolve, std::string &error);
+  virtual ~Program() = default;
+  /// True if the module defines this kernel.
+  virtual bool hasKernel(std::string_view name) const = 0;
+  virtual uint32_t waveSize() const = 0;
+  /// Runs one dispatch to its end on the calling thread. Never hangs on a deadlocked workgroup, never aborts the process
+  /// because of what the IR contains.
+  virtual Outcome run(const Launch &launch) = 0;
+};
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_ENGINE_H
