@@ -99,16 +99,33 @@ struct DispatchContext {
 };
 static_assert(sizeof(DispatchContext) == 128);
 
+/// What a wave shares with the others of its workgroup, and its own counters. The counters live in LDS and not in
+/// registers because they belong to the wave: in divergent code a register would hold one value per lane.
+struct WaveRecord {
+  uint32_t generation; ///< fences and waits that completed this wave's LDS accesses so far
+  uint32_t epoch;      ///< barriers passed so far
+  uint32_t endEpoch;   ///< epoch in which the wave ended, plus one; 0 while it runs
+  /// One more than the highest generation of this wave of which a cell lost a record; 0: none lost.
+  uint32_t evictedGeneration;
+  uint32_t lanesEnded; ///< lanes that have returned
+  uint32_t reserved[3];
+};
+static_assert(sizeof(WaveRecord) == 32);
+
+/// Barrier generations are kept for the last four epochs: with split barriers a wave may be two barriers ahead of
+/// another that has signalled and not yet waited.
+inline constexpr uint32_t kEpochBuffers = 4;
+
 /// Head of the area behind the program's LDS. Written by the twin only.
 struct WorkgroupState {
-  uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when the pool is 0
+  uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when slotPool is 0
   uint32_t slot;          ///< index of the slot taken from the pool
   uint32_t wavesFinished; ///< the last wave gives the slot back
-  /// Generation of each wave at its arrival at the last barrier, double-buffered by the parity of the epoch that
-  /// begins behind it: a wave may reach the next barrier while another still looks at this one.
-  uint32_t barrierGeneration[2][kMaxWavesPerWorkgroup];
+  WaveRecord waves[kMaxWavesPerWorkgroup];
+  /// [epoch % kEpochBuffers][wave]: generation of the wave at its arrival at the barrier that began the epoch.
+  uint32_t barrierGeneration[kEpochBuffers][kMaxWavesPerWorkgroup];
 };
-static_assert(sizeof(WorkgroupState) == 16 + 256);
+static_assert(sizeof(WorkgroupState) == 16 + 1024 + 512);
 
 /// Bytes of one cell (core/cell.h asserts it): two writer and two reader slots.
 inline constexpr uint32_t kCellBytes = 32;
