@@ -103,6 +103,7 @@ enum FenceBits : uint32_t {
   kFenceLds = 4,    ///< orders LDS (not limited to other address spaces by MMRA "amdgpu-synchronize-as")
   kFenceGlobal = 8, ///< orders global memory
   kFenceSeqCst = 16,
+  kFenceImplied = 32, ///< not a fence instruction: the ordering of the atomic next to it
 };
 /// info operand of the fence hook: bits 0-7 FenceBits, bits 8-11 Scope.
 constexpr uint32_t fenceInfo(uint32_t bits, Scope scope) { return (bits & 0xffu) | (uint32_t(scope) << 8); }

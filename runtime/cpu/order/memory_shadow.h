@@ -1,0 +1,161 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The exact shadow of global memory for one dispatch: which accesses of which waves touched each byte.
+//
+// A line covers 32 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line. A
+// record stays until a later access covers it: one that it happens before, and that conflicts with everything it
+// conflicts with. What remains are accesses that are concurrent with one another.
+#ifndef WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
+#define WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
+
+#include "wave_order.h"
+
+#include <unordered_map>
+
+namespace wavesan::cpu {
+
+inline constexpr uint64_t kLineBytes = 32;
+inline constexpr uint8_t kUnknownLane = 0xff;
+
+/// One access of one wave to some bytes of a line.
+struct AccessRecord {
+  uint32_t workgroup;
+  uint32_t generation;
+  uint32_t site;
+  uint32_t mask; ///< bytes of the line
+  uint8_t wave;
+  uint8_t lane;        ///< that accessed the lowest byte of the original mask, or kUnknownLane
+  uint8_t firstByte;   ///< lowest byte of the original mask
+  uint8_t laneBytes;   ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
+  bool write, atomic;
+  abi::Scope scope; ///< of an atomic
+
+  WaveId who() const { return {workgroup, wave}; }
+  /// Lane that accessed a byte of the mask.
+  uint8_t laneOf(unsigned byte) const {
+    return lane == kUnknownLane || laneBytes == 0 ? lane : uint8_t(lane + (byte - firstByte) / laneBytes);
+  }
+};
+
+/// Do two accesses of different waves conflict when nothing orders them? Atomics exclude one another only if the scope
+/// of each includes the other's wave.
+inline bool conflicting(const AccessRecord &a, const AccessRecord &b) {
+  if (!a.write && !b.write)
+    return false;
+  if (!a.atomic || !b.atomic)
+    return true;
+  const abi::Scope s = narrower(a.scope, b.scope);
+  return a.workgroup == b.workgroup ? !reachesOtherWaves(s) : !reachesOtherWorkgroups(s);
+}
+
+/// True if every wave for which `old` could be one side of a race also races with `fresh`, given that `old` happens before
+/// `fresh`.
+inline bool covers(const AccessRecord &fresh, const AccessRecord &old) {
+  if (old.write && !fresh.write)
+    return false;
+  return !fresh.atomic || (old.atomic && old.scope >= fresh.scope);
+}
+
+/// A race on some bytes of a line.
+struct LineConflict {
+  AccessRecord previous;
+  uint32_t mask;       ///< bytes
+  bool scopeTooSmall;  ///< wider scopes would have ordered the two
+};
+
+/// Not thread-safe. `maxLines` bounds the memory: lines beyond it are not recorded and counted.
+class MemoryShadow {
+public:
+  explicit MemoryShadow(size_t maxLines) : MaxLines(maxLines) {}
+
+  /// Checks and records one access. `onConflict(const LineConflict &)`.
+  template <class F> void access(const WaveOrder &wave, uint64_t line, const AccessRecord &fresh, F &&onConflict) {
+    Line *l = lineAt(line);
+    if (!l) {
+      ++Unrecorded;
+      return;
+    }
+    bool maybeLost = l->lost != 0 && fresh.write, conflict = false;
+    for (size_t i = 0; i < l->records.size();) {
+      AccessRecord &r = l->records[i];
+      const uint32_t common = r.mask & fresh.mask;
+      if (common == 0) {
+        ++i;
+        continue;
+      }
+      const bool ordered = wave.knows(r.who(), kGlobal, r.generation);
+      if (!ordered && conflicting(r, fresh)) {
+        conflict = true;
+        onConflict(LineConflict{r, common, wave.wouldKnow(r.who(), kGlobal, r.generation)});
+      }
+      if (ordered && covers(fresh, r)) {
+        r.mask &= ~common;
+        if (r.mask == 0) {
+          r = l->records.back();
+          l->records.pop_back();
+          continue;
+        }
+      }
+      ++i;
+    }
+    // A reader that was not recorded stood behind others that were concurrent with it. If one of those conflicts, the
+    // bytes are reported; if all of them happen before this write, the lost one may not.
+    if (maybeLost && !conflict && (l->lost & fresh.mask))
+      ++Lost;
+    if (l->records.size() < kMaxRecords) {
+      l->records.push_back(fresh);
+      return;
+    }
+    // Full. A read stands back; a write takes the place of a read.
+    for (AccessRecord &r : l->records)
+      if (fresh.write && !r.write) {
+        l->lost |= r.mask;
+        r = fresh;
+        return;
+      }
+    l->lost |= fresh.mask;
+    if (fresh.write)
+      ++Lost;
+  }
+
+  /// Accesses not recorded because the budget is used up.
+  uint64_t unrecorded() const { return Unrecorded; }
+  /// Accesses whose verdict may rest on a record that was lost.
+  uint64_t lost() const { return Lost; }
+
+private:
+  /// More concurrent accesses to one line than this are not told apart.
+  static constexpr size_t kMaxRecords = 48;
+  struct Line {
+    std::vector<AccessRecord> records;
+    uint32_t lost = 0; ///< bytes with readers that were not recorded
+  };
+  static constexpr uint64_t kPageLines = 128;
+  struct Page {
+    Line lines[kPageLines];
+  };
+  Line *lineAt(uint64_t line) {
+    const uint64_t page = line / kPageLines;
+    if (page != LastPage) {
+      auto it = Pages.find(page);
+      if (it == Pages.end()) {
+        if ((Pages.size() + 1) * kPageLines > MaxLines)
+          return nullptr;
+        it = Pages.emplace(page, std::make_unique<Page>()).first;
+      }
+      LastPage = page;
+      Last = it->second.get();
+    }
+    return &Last->lines[line % kPageLines];
+  }
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> Pages;
+  uint64_t LastPage = ~uint64_t(0);
+  Page *Last = nullptr;
+  size_t MaxLines;
+  uint64_t Unrecorded = 0, Lost = 0;
+};
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_ORDER_MEMORY_SHADOW_H

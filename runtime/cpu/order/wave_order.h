@@ -1,0 +1,163 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Happens-before inside one dispatch: what fences, barriers and atomics do to the clocks of waves. No shadow, no reports.
+#ifndef WAVESAN_CPU_ORDER_WAVE_ORDER_H
+#define WAVESAN_CPU_ORDER_WAVE_ORDER_H
+
+#include "sync_table.h"
+
+#include <vector>
+
+namespace wavesan::cpu {
+
+/// One wave. Used by one thread at a time.
+struct WaveOrder {
+  WaveId id{};
+  uint32_t generation[kSpaces] = {1, 1};
+  WaveClock clock; ///< by the rules
+  WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
+
+  /// Release fences not yet carried by an atomic: what the last one published, and with which scope.
+  struct FenceRelease {
+    bool valid = false;
+    abi::Scope scope{};
+    WaveClock clock, wide;
+  } fenceRelease;
+  /// Relaxed reads not yet covered by an acquire fence: what a fence of workgroup or of wider scope would acquire.
+  ReleaseClock pendingWorkgroup, pendingAll, pendingAny;
+
+  WaveClock published(const WaveClock &known) const {
+    WaveClock c = known;
+    for (Space s : {kLds, kGlobal})
+      c.local[boundIndex(s, id.wave)] = generation[s];
+    return c;
+  }
+  bool knows(WaveId who, Space space, uint32_t g) const { return clock.knows(id, who, space, g); }
+  bool wouldKnow(WaveId who, Space space, uint32_t g) const { return wide.knows(id, who, space, g); }
+
+  void acquireFrom(const ReleaseClock &real, const ReleaseClock &any) {
+    acquire(clock, id.workgroup, real);
+    acquire(wide, id.workgroup, real);
+    acquire(wide, id.workgroup, any);
+  }
+
+  /// A fence instruction, or the fence that an ordered atomic implies. `info` as in abi/hooks.h.
+  void fence(uint32_t info) {
+    const uint32_t bits = abi::fenceBits(info);
+    const abi::Scope scope = abi::fenceScope(info);
+    if (!(bits & (abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst)) || !reachesOtherWaves(scope))
+      return;
+    complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
+    if (bits & abi::kFenceImplied)
+      return; // an ordered atomic publishes and acquires through its own location only
+    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
+      fenceRelease = {true, scope, published(clock), published(wide)};
+    if (bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) {
+      acquireFrom(reachesOtherWorkgroups(scope) ? pendingAll : pendingWorkgroup, pendingAny);
+      pendingWorkgroup = pendingAll = pendingAny = {};
+    }
+  }
+  /// A wait: completes without ordering anything between waves by itself.
+  void complete(bool lds, bool global) {
+    generation[kLds] += lds;
+    generation[kGlobal] += global;
+  }
+
+  /// The reading half of an atomic. Call before write() of the same operation.
+  void atomicRead(const SyncVariable *v, abi::Scope scope, bool acquires) {
+    if (!v || v->empty())
+      return;
+    ReleaseClock real;
+    v->visible(id.workgroup, scope, real);
+    if (acquires) {
+      acquireFrom(real, v->any());
+      return;
+    }
+    v->visible(id.workgroup, narrower(scope, abi::Scope::Workgroup), pendingWorkgroup);
+    pendingAll.add(real);
+    pendingAny.add(v->any());
+  }
+  /// The writing half. `readsToo`: a read-modify-write, which continues the release sequence it reads from.
+  void atomicWrite(SyncVariable &v, abi::Scope scope, bool releases, bool readsToo) const {
+    if (!readsToo)
+      v.clear();
+    if (releases)
+      v.release(id.workgroup, scope, published(clock), published(wide));
+    else if (fenceRelease.valid)
+      v.release(id.workgroup, narrower(scope, fenceRelease.scope), fenceRelease.clock, fenceRelease.wide);
+  }
+};
+
+/// The waves of one workgroup and their barrier. Used by one thread at a time.
+class WorkgroupOrder {
+public:
+  WorkgroupOrder(uint32_t workgroup, uint32_t waves) : Waves(waves), Arrivals(waves), Final(waves), Left(waves, 0) {
+    for (uint32_t w = 0; w < waves; ++w)
+      Waves[w].id = {workgroup, w};
+  }
+  WaveOrder &wave(uint32_t w) { return Waves[w]; }
+
+  void arrive(uint32_t w) { Arrivals[w].push_back({Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)}); }
+  /// A wave leaves its next barrier, at which all waves that have not ended have arrived.
+  void leave(uint32_t w) {
+    const size_t barrier = Left[w]++;
+    for (uint32_t other = 0; other < Waves.size(); ++other) {
+      if (other == w)
+        continue;
+      const Pair *p = barrier < Arrivals[other].first + Arrivals[other].items.size() && barrier >= Arrivals[other].first
+                          ? &Arrivals[other].items[barrier - Arrivals[other].first]
+                      : Final[other].ended ? &Final[other].clocks
+                                           : nullptr;
+      if (!p)
+        continue;
+      join(Waves[w].clock, p->real);
+      join(Waves[w].wide, p->wide);
+    }
+    forget();
+  }
+  /// The wave has ended: complete, and arrived at all later barriers.
+  void end(uint32_t w) {
+    Waves[w].complete(true, true);
+    Final[w] = {true, {Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)}};
+  }
+  bool ended(uint32_t w) const { return Final[w].ended; }
+
+private:
+  struct Pair {
+    WaveClock real, wide;
+  };
+  struct Queue {
+    size_t first = 0; ///< barrier number of items[0]
+    std::vector<Pair> items;
+    void push_back(Pair p) { items.push_back(std::move(p)); }
+  };
+  struct End {
+    bool ended = false;
+    Pair clocks;
+  };
+  static void join(WaveClock &to, const WaveClock &from) {
+    raise(to.local, from.local);
+    to.others.join(from.others);
+  }
+  /// Drops arrivals that every running wave has left behind.
+  void forget() {
+    size_t least = SIZE_MAX;
+    for (uint32_t w = 0; w < Waves.size(); ++w)
+      if (!Final[w].ended)
+        least = std::min(least, Left[w]);
+    for (Queue &q : Arrivals)
+      while (!q.items.empty() && q.first < least) {
+        q.items.erase(q.items.begin());
+        ++q.first;
+      }
+  }
+  std::vector<WaveOrder> Waves;
+  std::vector<Queue> Arrivals;
+  std::vector<End> Final;
+  std::vector<size_t> Left;
+};
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_ORDER_WAVE_ORDER_H

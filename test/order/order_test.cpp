@@ -1,0 +1,292 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Happens-before between waves and workgroups, by pattern.
+#include "memory_shadow.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+namespace wavesan::cpu {
+namespace {
+
+using abi::Scope;
+constexpr uint32_t Both = abi::kFenceLds | abi::kFenceGlobal;
+constexpr uint32_t Acquire = abi::kFenceAcquire, Release = abi::kFenceRelease;
+
+/// A dispatch of some workgroups of two waves, with short names.
+struct Grid {
+  explicit Grid(uint32_t groups, uint32_t waves = 2) {
+    for (uint32_t g = 0; g < groups; ++g)
+      Groups.emplace_back(g, waves);
+  }
+  WaveOrder &at(uint32_t g, uint32_t w = 0) { return Groups[g].wave(w); }
+  void access(WaveOrder &w, uint64_t address, uint32_t size, bool write, bool atomic, Scope scope) {
+    AccessRecord r{w.id.workgroup, w.generation[kGlobal], Site++, uint32_t(((1ull << size) - 1) << (address % 32)),
+                   uint8_t(w.id.wave), 0, 0, 0, write, atomic, scope};
+    Shadow.access(w, address / 32, r, [&](const LineConflict &c) {
+      ++Races;
+      ScopeRaces += c.scopeTooSmall;
+    });
+  }
+  void read(WaveOrder &w, uint64_t a, uint32_t size = 4) { access(w, a, size, false, false, {}); }
+  void write(WaveOrder &w, uint64_t a, uint32_t size = 4) { access(w, a, size, true, false, {}); }
+  enum Order { Relaxed, Acq, Rel, AcqRel };
+  void rmw(WaveOrder &w, uint64_t a, Order o, Scope s = Scope::Agent) { atomic(w, a, o, s, true, true); }
+  void store(WaveOrder &w, uint64_t a, Order o, Scope s = Scope::Agent) { atomic(w, a, o, s, false, true); }
+  void load(WaveOrder &w, uint64_t a, Order o, Scope s = Scope::Agent) { atomic(w, a, o, s, true, false); }
+  void atomic(WaveOrder &w, uint64_t a, Order o, Scope s, bool reads, bool writes) {
+    if (o & Rel)
+      w.fence(abi::fenceInfo(Release | Both | abi::kFenceImplied, s));
+    access(w, a, 4, writes, true, s);
+    if (reads)
+      w.atomicRead(Sync.find(a), s, o & Acq);
+    if (writes)
+      w.atomicWrite(*Sync.get(a), s, o & Rel, reads);
+  }
+  void fence(WaveOrder &w, uint32_t order, Scope s = Scope::Agent) { w.fence(abi::fenceInfo(order | Both, s)); }
+  void barrier(uint32_t g, bool fences = true) {
+    for (uint32_t w = 0; w < 2; ++w) {
+      if (fences)
+        fence(at(g, w), Release, Scope::Workgroup);
+      Groups[g].arrive(w);
+    }
+    for (uint32_t w = 0; w < 2; ++w) {
+      Groups[g].leave(w);
+      if (fences)
+        fence(at(g, w), Acquire, Scope::Workgroup);
+    }
+  }
+  std::vector<WorkgroupOrder> Groups;
+  SyncTable Sync;
+  MemoryShadow Shadow{1 << 20};
+  uint32_t Site = 0;
+  int Races = 0, ScopeRaces = 0;
+};
+constexpr uint64_t Data = 0x1000, Flag = 0x2000;
+
+TEST(Order, WorkgroupsRaceWithoutSynchronisation) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, ReadsAndDisjointBytesDoNotRace) {
+  Grid g(3);
+  g.read(g.at(0), Data);
+  g.read(g.at(1), Data);
+  g.write(g.at(2), Data + 4);
+  g.write(g.at(1), Data + 8, 1);
+  g.write(g.at(0), Data + 9, 1);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, ReleaseAcquireThroughAFlag) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.store(g.at(0), Flag, Grid::Rel);
+  g.load(g.at(1), Flag, Grid::Acq);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, RelaxedFlagIsNoSynchronisation) {
+  for (auto [release, acquire] : {std::pair{Grid::Relaxed, Grid::Acq}, {Grid::Rel, Grid::Relaxed}}) {
+    Grid g(2);
+    g.write(g.at(0), Data);
+    g.store(g.at(0), Flag, release);
+    g.load(g.at(1), Flag, acquire);
+    g.read(g.at(1), Data);
+    EXPECT_EQ(g.Races, 1);
+    EXPECT_EQ(g.ScopeRaces, 0);
+  }
+}
+TEST(Order, AnAtomicIsNoFenceForWhatFollowsARelease) { // the toy: every atomic a full fence
+  Grid g(2);
+  g.store(g.at(0), Flag, Grid::Rel);
+  g.write(g.at(0), Data); // behind the release
+  g.load(g.at(1), Flag, Grid::Acq);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, AcquireThatReadsSomethingElseIsNoSynchronisation) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.load(g.at(1), Flag, Grid::Acq); // too early: reads the initial value
+  g.store(g.at(0), Flag, Grid::Rel);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, FencesAroundRelaxedAtomics) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.fence(g.at(0), Release);
+  g.store(g.at(0), Flag, Grid::Relaxed);
+  g.load(g.at(1), Flag, Grid::Relaxed);
+  g.fence(g.at(1), Acquire);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, FenceOnOneSideOnlyIsNotEnough) {
+  for (int missing = 0; missing < 2; ++missing) {
+    Grid g(2);
+    g.write(g.at(0), Data);
+    if (missing != 0)
+      g.fence(g.at(0), Release);
+    g.store(g.at(0), Flag, Grid::Relaxed);
+    g.load(g.at(1), Flag, Grid::Relaxed);
+    if (missing != 1)
+      g.fence(g.at(1), Acquire);
+    g.read(g.at(1), Data);
+    EXPECT_EQ(g.Races, 1) << missing;
+  }
+}
+TEST(Order, ReleaseAtomicDoesNotServeLaterRelaxedStoresElsewhere) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.store(g.at(0), Flag, Grid::Rel);
+  g.store(g.at(0), Flag + 64, Grid::Relaxed);
+  g.load(g.at(1), Flag + 64, Grid::Acq);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, ReleaseSequenceGoesOnOverReadModifyWritesOfOthers) {
+  Grid g(3);
+  g.write(g.at(0), Data);
+  g.rmw(g.at(0), Flag, Grid::Rel);
+  g.rmw(g.at(1), Flag, Grid::Relaxed);
+  g.load(g.at(2), Flag, Grid::Acq);
+  g.read(g.at(2), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, PlainOrRelaxedStoreEndsTheReleaseSequence) {
+  Grid g(3);
+  g.write(g.at(0), Data);
+  g.rmw(g.at(0), Flag, Grid::Rel);
+  g.store(g.at(1), Flag, Grid::Relaxed);
+  g.load(g.at(2), Flag, Grid::Acq);
+  g.read(g.at(2), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, LastBlockPattern) {
+  Grid g(8);
+  for (uint32_t b = 0; b < 8; ++b) {
+    g.write(g.at(b), Data + 4 * b);
+    g.fence(g.at(b), Release | Acquire);
+    g.rmw(g.at(b), Flag, Grid::Relaxed);
+    g.fence(g.at(b), Release | Acquire);
+  }
+  for (uint32_t b = 0; b < 8; ++b)
+    g.read(g.at(7), Data + 4 * b);
+  EXPECT_EQ(g.Races, 0);
+  g.read(g.at(6), Data + 4 * 7); // not the last
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, BarrierCarriesOneWavesKnowledgeToTheOthers) {
+  Grid g(2);
+  g.write(g.at(0, 1), Data); // wave 1 writes, wave 0 releases
+  g.barrier(0);
+  g.store(g.at(0, 0), Flag, Grid::Rel);
+  g.load(g.at(1, 0), Flag, Grid::Acq);
+  g.barrier(1);
+  g.read(g.at(1, 1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, BareBarrierDoesNotCompleteGlobalStores) {
+  Grid g(1);
+  g.write(g.at(0, 0), Data);
+  g.barrier(0, false);
+  g.read(g.at(0, 1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, WorkgroupScopeBetweenWorkgroupsIsTooSmallAndSaysSo) {
+  for (auto [r, a] : {std::pair{Scope::Workgroup, Scope::Agent}, {Scope::Agent, Scope::Workgroup}}) {
+    Grid g(2);
+    g.write(g.at(0), Data);
+    g.rmw(g.at(0), Flag, Grid::Rel, r);
+    g.load(g.at(1), Flag, Grid::Acq, a);
+    int flagRaces = g.Races; // the atomics themselves exclude one another only at a common scope
+    EXPECT_EQ(flagRaces, 1);
+    g.read(g.at(1), Data);
+    EXPECT_EQ(g.Races, 2);
+    EXPECT_EQ(g.ScopeRaces, 2 - flagRaces);
+  }
+}
+TEST(Order, WorkgroupScopeInsideAWorkgroupSuffices) {
+  Grid g(1);
+  g.write(g.at(0, 0), Data);
+  g.store(g.at(0, 0), Flag, Grid::Rel, Scope::Workgroup);
+  g.load(g.at(0, 1), Flag, Grid::Acq, Scope::Workgroup);
+  g.read(g.at(0, 1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, AtomicsAgainstPlainRace) {
+  Grid g(2);
+  g.rmw(g.at(0), Data, Grid::Relaxed);
+  g.rmw(g.at(1), Data, Grid::Relaxed);
+  EXPECT_EQ(g.Races, 0);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, SpinLockOrdersItsCriticalSections) {
+  Grid g(6);
+  for (uint32_t b = 0; b < 6; ++b) {
+    g.rmw(g.at(b), Flag, Grid::Acq);
+    g.read(g.at(b), Data);
+    g.write(g.at(b), Data);
+    g.store(g.at(b), Flag, Grid::Rel);
+  }
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, FenceOfOneAddressSpaceOrdersOnlyThat) {
+  Grid g(1);
+  g.write(g.at(0, 0), Data);
+  for (uint32_t w = 0; w < 2; ++w)
+    g.at(0, w).fence(abi::fenceInfo(Release | abi::kFenceLds, Scope::Workgroup));
+  g.barrier(0, false);
+  g.read(g.at(0, 1), Data);
+  EXPECT_EQ(g.Races, 1);
+}
+TEST(Order, ManyReadersThenAWriter) {
+  Grid g(100);
+  for (uint32_t b = 0; b < 99; ++b)
+    g.read(g.at(b), Data);
+  g.write(g.at(99), Data);
+  EXPECT_GT(g.Races, 0);
+  EXPECT_EQ(g.Shadow.lost(), 0u);
+}
+TEST(Order, LostReaderThatMightMatterIsCounted) {
+  Grid g(100);
+  for (uint32_t b = 0; b < 99; ++b)
+    g.read(g.at(b), Data);
+  for (uint32_t b = 0; b < 98; ++b) // all but one tell the writer
+    g.rmw(g.at(b), Flag, Grid::AcqRel);
+  g.load(g.at(99), Flag, Grid::Acq);
+  g.write(g.at(99), Data);
+  EXPECT_TRUE(g.Races > 0 || g.Shadow.lost() > 0);
+}
+TEST(Knowledge, JoinsAgainstAMap) {
+  std::srand(7);
+  std::vector<Knowledge> k(8);
+  std::vector<std::map<uint32_t, Bounds>> model(8);
+  for (int step = 0; step < 4000; ++step) {
+    const unsigned a = std::rand() % 8, b = std::rand() % 8;
+    if (std::rand() % 2) {
+      const uint32_t group = std::rand() % 4 ? std::rand() % 50 : uint32_t(std::rand()) * 3u;
+      Bounds v{};
+      v[std::rand() % v.size()] = std::rand() % 100;
+      k[a].add(group, v);
+      raise(model[a][group], v);
+    } else {
+      k[a].join(k[b]);
+      for (auto &[group, v] : model[b])
+        raise(model[a][group], v);
+    }
+    for (auto &[group, v] : model[a]) {
+      ASSERT_TRUE(k[a].find(group));
+      ASSERT_EQ(*k[a].find(group), v);
+    }
+    ASSERT_EQ(k[a].find(0xfffffff0u) != nullptr, model[a].count(0xfffffff0u) != 0);
+  }
+}
+
+} // namespace
+} // namespace wavesan::cpu
