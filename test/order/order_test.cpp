@@ -245,6 +245,18 @@ TEST(Order, FenceOfOneAddressSpaceOrdersOnlyThat) {
   g.read(g.at(0, 1), Data);
   EXPECT_EQ(g.Races, 1);
 }
+TEST(Order, NarrowFenceDoesNotTakeBackAWiderOne) { // __threadfence(); __syncthreads(); relaxed flag
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.fence(g.at(0), Release);
+  g.barrier(0);
+  g.store(g.at(0), Flag, Grid::Relaxed);
+  g.load(g.at(1), Flag, Grid::Relaxed);
+  g.barrier(1);
+  g.fence(g.at(1), Acquire);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
 TEST(Order, ManyReadersThenAWriter) {
   Grid g(100);
   for (uint32_t b = 0; b < 99; ++b)

@@ -18,12 +18,13 @@ struct WaveOrder {
   WaveClock clock; ///< by the rules
   WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
 
-  /// Release fences not yet carried by an atomic: what the last one published, and with which scope.
+  /// What release fences published: the last one of any scope, and the last one that reaches other workgroups. A
+  /// narrower fence does not take back what a wider one before it released.
   struct FenceRelease {
     bool valid = false;
     abi::Scope scope{};
     WaveClock clock, wide;
-  } fenceRelease;
+  } fenceRelease, wideFenceRelease;
   /// Relaxed reads not yet covered by an acquire fence: what a fence of workgroup or of wider scope would acquire.
   ReleaseClock pendingWorkgroup, pendingAll, pendingAny;
 
@@ -51,11 +52,19 @@ struct WaveOrder {
     complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
     if (bits & abi::kFenceImplied)
       return; // an ordered atomic publishes and acquires through its own location only
-    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
+    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst)) {
       fenceRelease = {true, scope, published(clock), published(wide)};
+      if (reachesOtherWorkgroups(scope))
+        wideFenceRelease = fenceRelease;
+    }
     if (bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) {
-      acquireFrom(reachesOtherWorkgroups(scope) ? pendingAll : pendingWorkgroup, pendingAny);
-      pendingWorkgroup = pendingAll = pendingAny = {};
+      if (reachesOtherWorkgroups(scope)) {
+        acquireFrom(pendingAll, pendingAny);
+        pendingWorkgroup = pendingAll = pendingAny = {};
+      } else { // what only a wider fence may acquire goes on waiting for one
+        acquireFrom(pendingWorkgroup, pendingAny);
+        pendingWorkgroup = {};
+      }
     }
   }
   /// A wait: completes without ordering anything between waves by itself.
@@ -84,8 +93,10 @@ struct WaveOrder {
       v.clear();
     if (releases)
       v.release(id.workgroup, scope, published(clock), published(wide));
-    else if (fenceRelease.valid)
-      v.release(id.workgroup, narrower(scope, fenceRelease.scope), fenceRelease.clock, fenceRelease.wide);
+    else
+      for (const FenceRelease *f : {&fenceRelease, &wideFenceRelease})
+        if (f->valid)
+          v.release(id.workgroup, narrower(scope, f->scope), f->clock, f->wide);
   }
 };
 
