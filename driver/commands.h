@@ -1,0 +1,31 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The subcommands, one file each. All return the process's exit status.
+#ifndef WAVESAN_DRIVER_COMMANDS_H
+#define WAVESAN_DRIVER_COMMANDS_H
+
+#include <string>
+#include <vector>
+
+namespace wavesan::driver {
+
+/// `wavesan cc`: `words` are the arguments behind "cc". Does not return when the compiler could be started.
+int compileCommand(const std::vector<std::string> &words);
+
+struct RunRequest {
+  enum class Device { Auto, Gpu, Cpu } device = Device::Auto;
+  std::string options;       ///< text of the WAVESAN_OPTIONS form, from -o, --seed and --gpu; wins over the environment
+  bool preloadAgent = false; ///< --preload
+  std::vector<std::string> command; ///< program and its arguments; not empty
+};
+
+/// `wavesan run`. May end the process by the signal that ended the program.
+int runCommand(const RunRequest &request);
+
+/// `wavesan help options`.
+int helpOptionsCommand();
+
+} // namespace wavesan::driver
+
+#endif // WAVESAN_DRIVER_COMMANDS_H

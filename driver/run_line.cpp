@@ -1,0 +1,100 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading the command line of `wavesan run`.
+#include "run_line.h"
+
+#include "message.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace wavesan::driver {
+
+namespace {
+
+/// CLI11 does not know of the program's part of the line.
+class RunHelp : public CLI::Formatter {
+public:
+  std::string make_usage(const CLI::App *, std::string) const override {
+    return "Usage: wavesan run [OPTIONS] [--] PROGRAM ARGS...\n";
+  }
+};
+
+/// How many of `words` are options (and their values) of the command itself. Done here because the program's own
+/// arguments must not be looked at.
+size_t countOwnWords(const std::vector<std::string> &words) {
+  size_t n = 0;
+  while (n < words.size() && words[n].size() > 1 && words[n][0] == '-' && words[n] != "--") {
+    bool separateValue = words[n] == "-o" || words[n] == "--options" || words[n] == "--device" ||
+                         words[n] == "--seed" || words[n] == "--gpu";
+    n += separateValue ? 2 : 1;
+  }
+  return std::min(n, words.size());
+}
+
+std::string quoteValue(const std::string &value) {
+  // The option parser's quotes: a value may hold separators.
+  return value.find_first_of(": ,\t\n") == std::string::npos ? value : "'" + value + "'";
+}
+
+} // namespace
+
+RunLine readRunLine(const std::vector<std::string> &words) {
+  RunLine line;
+  CLI::App app{"Runs a program compiled with `wavesan cc` and reports its races.", "wavesan run"};
+  app.formatter(std::make_shared<RunHelp>());
+  app.footer("Exit status: 66 if a race was reported (option exitcode), else the program's own.\n"
+             "All settings of -o: wavesan help options");
+  std::string device = "auto", gpu;
+  std::optional<uint64_t> seed;
+  std::vector<std::string> options;
+  app.add_option("--device", device, "auto: the GPU if there is one, else the CPU agent; gpu; cpu")
+      ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
+  app.add_option("--seed", seed, "CPU agent: seed of the wave scheduler");
+  app.add_option("--gpu", gpu, "CPU agent: the GPU it presents itself as, e.g. gfx90a");
+  app.add_option("-o,--options", options, "name=value:name=value, as in WAVESAN_OPTIONS")->allow_extra_args(false);
+  app.add_flag("--preload", line.request.preloadAgent,
+               "CPU agent: also by LD_PRELOAD, for programs whose libraries carry an RPATH");
+
+  size_t own = countOwnWords(words);
+  // CLI11 takes the words in reverse order.
+  std::vector<std::string> reversed(words.rend() - std::ptrdiff_t(own), words.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp &) {
+    std::cout << app.help();
+    line.done = true;
+    return line;
+  } catch (const CLI::ParseError &e) {
+    line.done = true;
+    line.status = fail(std::string("run: ") + e.what());
+    return line;
+  }
+  size_t program = own + (own < words.size() && words[own] == "--");
+  line.request.command.assign(words.begin() + std::ptrdiff_t(program), words.end());
+  if (line.request.command.empty()) {
+    line.done = true;
+    line.status = fail("run: no program given (wavesan run [OPTIONS] [--] PROGRAM ARGS...)");
+    return line;
+  }
+  line.request.device = device == "gpu"   ? RunRequest::Device::Gpu
+                        : device == "cpu" ? RunRequest::Device::Cpu
+                                          : RunRequest::Device::Auto;
+  auto append = [&](const std::string &text) {
+    line.request.options += (line.request.options.empty() ? "" : ":") + text;
+  };
+  for (const std::string &o : options)
+    append(o);
+  if (!gpu.empty())
+    append("gpu=" + quoteValue(gpu));
+  if (seed)
+    append("seed=" + std::to_string(*seed));
+  return line;
+}
+
+} // namespace wavesan::driver

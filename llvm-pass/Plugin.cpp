@@ -1,0 +1,34 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Entry of the pass plugin: -fpass-plugin= and opt -load-pass-plugin=.
+#include "WaveSanPass.h"
+
+#include "wavesan/abi/hooks.h"
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+
+using namespace llvm;
+using wavesan::WaveSanPass;
+
+static void registerPasses(PassBuilder &Builder) {
+  Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, ThinOrFullLTOPhase Phase) {
+    Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, Phase != ThinOrFullLTOPhase::None));
+  });
+  Builder.registerPipelineParsingCallback(
+      [](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
+        if (Name == "wavesan")
+          Passes.addPass(WaveSanPass());
+        else if (Name == "wavesan-instrument")
+          Passes.addPass(WaveSanPass(WaveSanPass::Stop::BeforeRuntime));
+        else
+          return false;
+        return true;
+      });
+}
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "wavesan", LLVM_VERSION_STRING, registerPasses};
+}

@@ -1,0 +1,46 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Choose: barriers, fences, ordered atomics, waits and the ends of a twin.
+#ifndef WAVESAN_PASS_SYNCCOLLECTION_H
+#define WAVESAN_PASS_SYNCCOLLECTION_H
+
+#include "SiteRecorder.h"
+#include "Target.h"
+
+#include <vector>
+
+namespace llvm {
+class Function;
+class Instruction;
+} // namespace llvm
+
+namespace wavesan {
+
+struct SyncPoint {
+  enum Kind {
+    BarrierArrive, ///< hook before
+    BarrierLeave,  ///< hook after
+    BarrierFull,   ///< both
+    FenceBefore,   ///< release half of an atomic
+    FenceAfter,    ///< fence instruction, acquire half of an atomic
+    Wait,          ///< hook after
+    KernelEnd,     ///< hook before
+  };
+  llvm::Instruction *I;
+  Kind What;
+  uint32_t Operand = 0; ///< fenceInfo() or WaitCompleted bits
+};
+
+struct SyncChoice {
+  std::vector<SyncPoint> Points; ///< in program order
+  SkipCounts Skips;
+};
+
+/// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers, unknown
+/// synchronisation scopes): ignoring it would report races that are none.
+llvm::Expected<SyncChoice> chooseSync(llvm::Function &F, bool IsTwin, const GpuTarget &Target);
+
+} // namespace wavesan
+
+#endif // WAVESAN_PASS_SYNCCOLLECTION_H

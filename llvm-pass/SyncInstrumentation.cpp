@@ -1,0 +1,62 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+#include "SyncInstrumentation.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+using namespace wavesan;
+using abi::Hook;
+
+void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &Hooks, SiteRecorder &Sites) {
+  Instruction *I = Point.I;
+  auto Emit = [&](Hook H, bool After, ArrayRef<Value *> More) {
+    IRBuilder<> B(After ? I->getNextNode() : I);
+    B.SetCurrentDebugLocation(I->getDebugLoc());
+    SmallVector<Value *, 3> Arguments{State};
+    Arguments.append(More.begin(), More.end());
+    Hooks.call(B, H, Arguments);
+  };
+  auto Word = [&](uint32_t V) { return ConstantInt::get(Type::getInt32Ty(I->getContext()), V); };
+  auto BarrierSite = [&](const char *Opcode) {
+    return Word(Sites.addSite(abi::SiteKind::Barrier, 0, *I, nullptr, Opcode));
+  };
+  switch (Point.What) {
+  case SyncPoint::BarrierArrive:
+    return Emit(Hook::BarrierArrive, false, {BarrierSite("barrier signal")});
+  case SyncPoint::BarrierLeave:
+    return Emit(Hook::BarrierLeave, true, {BarrierSite("barrier wait")});
+  case SyncPoint::BarrierFull: {
+    Value *Site = BarrierSite("barrier");
+    Emit(Hook::BarrierArrive, false, {Site});
+    return Emit(Hook::BarrierLeave, true, {Site});
+  }
+  case SyncPoint::FenceBefore:
+    return Emit(Hook::Fence, false, {Word(Point.Operand)});
+  case SyncPoint::FenceAfter:
+    return Emit(Hook::Fence, true, {Word(Point.Operand)});
+  case SyncPoint::Wait:
+    return Emit(Hook::Wait, true, {Word(Point.Operand)});
+  case SyncPoint::KernelEnd:
+    return Emit(Hook::KernelEnd, false, {});
+  }
+}
+
+void wavesan::instrumentBegin(Function &Twin, Value *State, Value *Context, HookEmitter &Hooks) {
+  BasicBlock &Entry = Twin.getEntryBlock();
+  BasicBlock::iterator Top = Entry.begin();
+  for (Instruction &I : make_early_inc_range(Entry))
+    if (auto *Alloca = dyn_cast<AllocaInst>(&I); Alloca && isa<Constant>(Alloca->getArraySize())) {
+      if (&*Top == Alloca)
+        ++Top;
+      else
+        Alloca->moveBefore(Entry, Top);
+    }
+  IRBuilder<> B(&Entry, Top);
+  if (DISubprogram *Debug = Twin.getSubprogram())
+    B.SetCurrentDebugLocation(DILocation::get(Twin.getContext(), 0, 0, Debug));
+  Hooks.call(B, Hook::KernelBegin, {State, Context});
+}

@@ -1,0 +1,203 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+#include "WaveSanPass.h"
+
+#include "AccessInstrumentation.h"
+#include "Embedding.h"
+#include "LdsVariables.h"
+#include "RuntimeLinking.h"
+#include "SyncInstrumentation.h"
+#include "TwinCloning.h"
+
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+using namespace llvm;
+using namespace wavesan;
+
+static bool hasFlatAccess(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    return any_of(I.operands(), [](const Use &Operand) {
+      return Operand->getType()->isPointerTy() && Operand->getType()->getPointerAddressSpace() == 0;
+    });
+  });
+}
+
+/// Makes addresses known, without touching the accesses themselves: mostly for -O0 and for inlined calls.
+static void prepare(const TwinFunction &Twin, FunctionAnalysisManager &Analyses) {
+  FunctionPassManager Passes;
+  if (Twin.Inlined || Twin.Original->hasOptNone())
+    Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  if (hasFlatAccess(*Twin.Clone))
+    Passes.addPass(InferAddressSpacesPass(/*FlatAddressSpace=*/0));
+  Passes.addPass(ScalarizeMaskedMemIntrinPass());
+  Analyses.invalidate(*Twin.Clone, Passes.run(*Twin.Clone, Analyses));
+}
+
+static void cleanUp(Function &F, FunctionAnalysisManager &Analyses) {
+  FunctionPassManager Passes;
+  Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  Passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  Passes.addPass(InstCombinePass());
+  Passes.addPass(SimplifyCFGPass());
+  Analyses.invalidate(F, Passes.run(F, Analyses));
+}
+
+static Error verify(const Function &F) {
+  std::string Why;
+  raw_string_ostream Stream(Why);
+  if (!verifyFunction(F, &Stream))
+    return Error::success();
+  return createStringError("internal error: '" + demangle(F.getName()) +
+                           "' is invalid after instrumentation: " + StringRef(Why).split('\n').first);
+}
+
+/// Instruments one function and returns what its kernel's entry must say.
+static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, const GpuTarget &Target, HookEmitter &Hooks,
+                                                  SiteRecorder &Sites) {
+  Function &F = *Twin.Clone;
+  bool IsTwin = Twin.Context;
+  Expected<SyncChoice> Sync = chooseSync(F, IsTwin, Target);
+  if (!Sync)
+    return Sync.takeError();
+  AccessChoice Choice = chooseAccesses(F, Twin.LdsArguments);
+
+  KernelSummary Summary;
+  Summary.Sites = uint32_t(Choice.Accesses.size());
+  Summary.Skips.add(Choice.Skips);
+  Summary.Skips.add(Sync->Skips);
+  if (usesDynamicLds(F))
+    Summary.Flags |= abi::kKernelUsesDynamicLds;
+  for (const SyncPoint &Point : Sync->Points)
+    instrumentSync(Point, Twin.State, Hooks, Sites);
+  for (const Access &A : Choice.Accesses) {
+    Summary.GranuleLog2 = std::min(Summary.GranuleLog2, A.granuleLog2());
+    instrumentAccess(A, Twin.State, Hooks, Sites);
+  }
+  return Summary;
+}
+
+/// Adds what the recursive clones that a twin reaches say.
+static void addReached(KernelSummary &Summary, const TwinFunction &Twin,
+                       const DenseMap<Function *, KernelSummary> &RecursiveSummaries) {
+  for (Function *F : reachableFrom({Twin.Clone}))
+    if (auto It = RecursiveSummaries.find(F); It != RecursiveSummaries.end()) {
+      Summary.GranuleLog2 = std::min(Summary.GranuleLog2, It->second.GranuleLog2);
+      Summary.Flags |= It->second.Flags;
+      Summary.Sites += It->second.Sites;
+      Summary.Skips.add(It->second.Skips);
+    }
+}
+
+static void linkByMetadata(Module &M, const TwinSet &Set) {
+  NamedMDNode *Node = M.getOrInsertNamedMetadata(abi::kTwinMetadata);
+  for (const TwinFunction &Twin : Set.Twins)
+    Node->addOperand(
+        MDNode::get(M.getContext(), {ValueAsMetadata::get(Twin.Original), ValueAsMetadata::get(Twin.Clone)}));
+}
+
+Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
+  if (M.getNamedMetadata(abi::kTwinMetadata))
+    return createStringError("the module is instrumented already (is the plugin loaded twice?)");
+
+  // Collect.
+  Expected<CallGraphFacts> Facts = collectCallGraphFacts(M);
+  if (!Facts)
+    return Facts.takeError();
+  if (Facts->Kernels.empty())
+    return Error::success();
+  if (LinkTimeOptimisation)
+    return createStringError("link-time optimisation of device code (-fgpu-rdc, -foffload-lto) is not supported");
+  std::vector<GpuTarget> Targets;
+  for (Function *Kernel : Facts->Kernels) {
+    Expected<GpuTarget> Target = targetOf(*Kernel);
+    if (!Target)
+      return Target.takeError();
+    Targets.push_back(*Target);
+  }
+  LdsPlan Plan = planLds(M, *Facts);
+  Expected<TwinSet> Set = cloneTwins(M, *Facts, Plan);
+  if (!Set)
+    return Set.takeError();
+  cloneLdsVariables(M, *Set, Plan);
+  auto &FunctionAnalyses = Analyses.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *, 16> Functions;
+  for (const TwinFunction &Twin : Set->Twins)
+    Functions.push_back(Twin.Clone);
+  for (const auto &[Original, Twin] : Set->RecursiveClones)
+    Functions.push_back(Twin.Clone);
+  HookEmitter Hooks(M);
+  for (const TwinFunction &Twin : Set->Twins) {
+    // First, so that the state has a use and survives.
+    instrumentBegin(*Twin.Clone, Twin.State, Twin.Context, Hooks);
+    prepare(Twin, FunctionAnalyses);
+  }
+  for (const auto &[Original, Twin] : Set->RecursiveClones)
+    prepare(Twin, FunctionAnalyses);
+
+  // Choose and instrument.
+  SiteRecorder Sites;
+  DenseMap<Function *, KernelSummary> RecursiveSummaries;
+  for (const auto &[Original, Twin] : Set->RecursiveClones) {
+    Expected<KernelSummary> Summary = instrumentFunction(Twin, Targets.front(), Hooks, Sites);
+    if (!Summary)
+      return createStringError("function '" + demangle(Original->getName()) + "': " + toString(Summary.takeError()));
+    RecursiveSummaries[Twin.Clone] = *Summary;
+  }
+  for (auto [Twin, Target] : zip(Set->Twins, Targets)) {
+    Expected<KernelSummary> Summary = instrumentFunction(Twin, Target, Hooks, Sites);
+    if (!Summary)
+      return createStringError("kernel '" + demangle(Twin.Original->getName()) + "': " + toString(Summary.takeError()));
+    addReached(*Summary, Twin, RecursiveSummaries);
+    Sites.addKernel(*Twin.Original, *Twin.Clone, *Summary);
+  }
+  if (Sites.siteCount() > abi::kMaxSites)
+    return createStringError("the module has " + Twine(Sites.siteCount()) + " sites, more than " +
+                             Twine(abi::kMaxSites) + " are not supported");
+  linkByMetadata(M, *Set);
+  for (Function *F : Functions) {
+    FunctionAnalyses.invalidate(*F, PreservedAnalyses::none());
+    if (Error E = verify(*F))
+      return E;
+  }
+
+  embed(M, Sites.finish(), moduleBitcode(M));
+  if (Where == Stop::BeforeRuntime)
+    return Error::success();
+  if (Error E = linkDeviceRuntime(M, Functions))
+    return E;
+  for (Function *F : Functions) {
+    FunctionAnalyses.invalidate(*F, PreservedAnalyses::none());
+    cleanUp(*F, FunctionAnalyses);
+    if (Error E = verify(*F))
+      return E;
+  }
+  return Error::success();
+}
+
+PreservedAnalyses WaveSanPass::run(Module &M, ModuleAnalysisManager &Analyses) {
+  const Triple &Target = M.getTargetTriple();
+  // SPIR-V, NVPTX and r600 are offload targets too: a build that asked for checks must not pass without them.
+  bool Offload = Target.isAMDGPU() || Target.isNVPTX() || Target.isSPIRV();
+  if (!Offload)
+    return PreservedAnalyses::all();
+  auto Fail = [&](const Twine &Why) {
+    M.getContext().emitError("wavesan: " + Why);
+    return PreservedAnalyses::none();
+  };
+  if (!Target.isAMDGCN())
+    return Fail("target '" + Target.str() + "' is not supported");
+  if (Error E = instrument(M, Analyses))
+    return Fail(toString(std::move(E)));
+  return PreservedAnalyses::none();
+}

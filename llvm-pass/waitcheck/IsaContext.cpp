@@ -1,0 +1,474 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "IsaContext.h"
+
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/MC/MCInst.h"
+#include "llvm/MC/MCInstPrinter.h"
+#include "llvm/MC/MCInstrAnalysis.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <mutex>
+
+namespace wavesan::waitcheck {
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+void initializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmParser();
+    LLVMInitializeAMDGPUDisassembler();
+  });
+}
+
+namespace {
+
+const llvm::Triple triple("amdgcn-amd-amdhsa");
+
+/// The opcode table depends on LLVM alone, so all contexts of the process share one immutable copy.
+std::shared_ptr<const OpcodeTable> sharedOpcodes(const llvm::MCInstrInfo &info) {
+  static std::once_flag once;
+  static std::shared_ptr<const OpcodeTable> table;
+  std::call_once(once, [&] { table = std::make_shared<const OpcodeTable>(classifyAll(info)); });
+  return table;
+}
+
+/// "VGPR12_LO16" -> ("VGPR12", 1). Different generations name the same register differently ("TTMP3_vi", "M0_gfx11plus").
+/// Empty name: not a register that anything can be pending on.
+std::pair<std::string, uint8_t> normalize(StringRef name) {
+  uint8_t mask = 3;
+  if (name.consume_back("_LO16"))
+    mask = 1;
+  else if (name.consume_back("_HI16"))
+    mask = 2;
+  for (const char *suffix : {"_gfx11plus", "_gfxpre11", "_gfx9plus", "_vi", "_ci"})
+    name.consume_back(suffix);
+  if (name.starts_with("SGPR_NULL") || name.ends_with("cnt"))
+    return {"", 0};
+  if (name == "SRC_SCC")
+    return {"SCC", 3};
+  if (name == "SRC_VCCZ")
+    return {"VCC_LO", 3};
+  if (name == "SRC_EXECZ")
+    return {"EXEC_LO", 3};
+  for (const char *other : {"SRC_", "MODE", "PC_REG", "FP_REG", "SP_REG", "PRIVATE_RSRC_REG", "LDS_DIRECT", "TBA_", "TMA_"})
+    if (name.starts_with(other))
+      return {"", 0};
+  return {name.str(), mask};
+}
+
+/// As the assembler writes it.
+std::string assemblerName(StringRef slot) {
+  if (slot.consume_front("VGPR"))
+    return "v" + slot.str();
+  if (slot.consume_front("AGPR"))
+    return "a" + slot.str();
+  if (slot.consume_front("SGPR"))
+    return "s" + slot.str();
+  return slot.lower();
+}
+
+} // namespace
+
+IsaContext::IsaContext(const TargetEntry &t, bool w) : target(t), wave64(w) {}
+IsaContext::~IsaContext() = default;
+
+llvm::Expected<std::unique_ptr<IsaContext>> IsaContext::create(const TargetEntry &target, bool wave64) {
+  initializeLlvm();
+  std::unique_ptr<IsaContext> c(new IsaContext(target, wave64));
+  if (llvm::Error e = c->initialize())
+    return std::move(e);
+  return std::move(c);
+}
+
+llvm::Error IsaContext::initialize() {
+  std::string message;
+  const llvm::Target *t = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!t)
+    return llvm::createStringError("LLVM has no AMDGPU target: " + message);
+  const llvm::MCTargetOptions options;
+  registerInfo.reset(t->createMCRegInfo(triple));
+  asmInfo.reset(t->createMCAsmInfo(*registerInfo, triple, options));
+  instrInfo.reset(t->createMCInstrInfo());
+  std::string features;
+  if (!target.generation->wavesOf64Only)
+    features = wave64 ? "+wavefrontsize64,-wavefrontsize32" : "+wavefrontsize32,-wavefrontsize64";
+  subtarget.reset(t->createMCSubtargetInfo(triple, target.name, features));
+  if (!subtarget || !subtarget->isCPUStringValid(target.name))
+    return llvm::createStringError("this LLVM does not know the target %s", target.name);
+  // Where LLVM has an opinion on what the table says, the two must agree.
+  if (subtarget->checkFeatures("+vmem-write-vgpr-in-order") != target.generation->vmemWritesInOrder ||
+      subtarget->checkFeatures("+wait-xcnt") != target.generation->sourceTranslation ||
+      subtarget->checkFeatures("+auto-waitcnt-before-barrier"))
+    return llvm::createStringError("the wait checker's table for %s and LLVM's description of it disagree", target.name);
+  context = std::make_unique<llvm::MCContext>(triple, asmInfo.get(), registerInfo.get(), subtarget.get());
+  disassembler.reset(t->createMCDisassembler(*subtarget, *context));
+  analysis.reset(t->createMCInstrAnalysis(instrInfo.get()));
+  printer.reset(t->createMCInstPrinter(triple, 0, *asmInfo, *instrInfo, *registerInfo));
+  if (!disassembler || !analysis || !printer)
+    return llvm::createStringError("LLVM has no disassembler for %s", target.name);
+  opcodes = sharedOpcodes(*instrInfo);
+  if (!opcodes->unclassified.empty()) {
+    std::string names;
+    for (const std::string &n : opcodes->unclassified)
+      names += " " + n;
+    return llvm::createStringError("LLVM knows memory opcodes that the wait checker does not:" + names);
+  }
+  nameRegisters();
+  scc = slotOf("scc");
+  const uint16_t s0 = slotOf("s0");
+  for (unsigned i = 0; i < 102; ++i) // pairs are found as neighbours
+    if (slotOf("s" + std::to_string(i)) != s0 + i)
+      return llvm::createStringError("LLVM numbers scalar registers in an unexpected order");
+  return llvm::Error::success();
+}
+
+void IsaContext::nameRegisters() {
+  llvm::StringMap<uint16_t> slots;
+  registersOf.resize(registerInfo->getNumRegs());
+  for (unsigned r = 1; r < registerInfo->getNumRegs(); ++r)
+    for (llvm::MCRegUnit unit : registerInfo->regunits(r))
+      for (llvm::MCRegUnitRootIterator root(unit, registerInfo.get()); root.isValid(); ++root) {
+        auto [name, mask] = normalize(registerInfo->getName(*root));
+        if (name.empty())
+          continue;
+        auto [it, isNew] = slots.try_emplace(name, static_cast<uint16_t>(slotNames.size()));
+        if (isNew) {
+          slotNames.push_back(assemblerName(name));
+          slotIsVector.push_back(StringRef(name).starts_with("VGPR") || StringRef(name).starts_with("AGPR"));
+        }
+        std::vector<RegRef> &refs = registersOf[r];
+        auto same = std::find_if(refs.begin(), refs.end(), [&](const RegRef &x) { return x.slot == it->second; });
+        if (same != refs.end())
+          same->mask |= mask;
+        else
+          refs.push_back({it->second, mask});
+      }
+}
+
+uint16_t IsaContext::slotOf(StringRef name) const {
+  for (size_t i = 0; i < slotNames.size(); ++i)
+    if (slotNames[i] == name)
+      return static_cast<uint16_t>(i);
+  return noSlot;
+}
+
+StringRef IsaContext::opcodeStem(unsigned opcode) const { return stemOf(instrInfo->getName(opcode)); }
+
+size_t IsaContext::memoryBytes() const {
+  return instructions.capacity() * sizeof(Decoded) + pool.capacity() * sizeof(RegRef) + byDword.getMemorySize() + byQword.getMemorySize() +
+         byBytes.size() * 48;
+}
+
+// ---- cache ----------------------------------------------------------------------------------------------------------------------------
+
+int IsaContext::cached(ArrayRef<uint8_t> bytes) {
+  constexpr int longer = -2;
+  if (bytes.size() < 4)
+    return -1;
+  uint32_t dword;
+  memcpy(&dword, bytes.data(), 4);
+  auto [first, isNew] = byDword.try_emplace(dword, -1);
+  if (!isNew && first->second >= 0)
+    return first->second;
+  if (!isNew && first->second == longer && bytes.size() >= 8) {
+    uint64_t qword;
+    memcpy(&qword, bytes.data(), 8);
+    if (qword < ~uint64_t(1)) { // the two largest keys are the map's own
+      if (auto it = byQword.find(qword); it != byQword.end()) {
+        if (it->second >= 0)
+          return it->second;
+        for (size_t length = 12; length <= bytes.size() && length <= 24; length += 4)
+          if (auto b = byBytes.find(StringRef(reinterpret_cast<const char *>(bytes.data()), length)); b != byBytes.end())
+            return b->second;
+      }
+    }
+  }
+  const int index = decodeNew(bytes);
+  if (index < 0) {
+    if (isNew)
+      byDword.erase(dword);
+    return -1;
+  }
+  const unsigned size = instructions[index].size;
+  byDword[dword] = size == 4 ? index : longer;
+  if (size > 4 && bytes.size() >= 8) {
+    uint64_t qword;
+    memcpy(&qword, bytes.data(), 8);
+    if (qword < ~uint64_t(1))
+      byQword[qword] = size == 8 ? index : longer;
+    if (size > 8)
+      byBytes[StringRef(reinterpret_cast<const char *>(bytes.data()), size)] = index;
+  }
+  return index;
+}
+
+int IsaContext::decodeNew(ArrayRef<uint8_t> bytes) {
+  Decoded d;
+  if (!decodeUncached(bytes, d))
+    return -1;
+  instructions.push_back(d);
+  return static_cast<int>(instructions.size() - 1);
+}
+
+bool IsaContext::decodeUncached(ArrayRef<uint8_t> bytes, Decoded &d) {
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  // The longest encoding has five dwords; a bounded window keeps the decoder from reading on.
+  const ArrayRef<uint8_t> window = bytes.take_front(24);
+  if (disassembler->getInstruction(inst, size, window, 0, llvm::nulls()) != llvm::MCDisassembler::Success || size == 0 ||
+      size > window.size())
+    return false;
+  d.size = static_cast<uint8_t>(size);
+  extract(inst, d);
+  return true;
+}
+
+std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) const {
+  llvm::MCInst inst;
+  uint64_t size = 0;
+  if (disassembler->getInstruction(inst, size, bytes.take_front(24), address, llvm::nulls()) != llvm::MCDisassembler::Success)
+    return "<not an instruction>";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printer->printInst(&inst, address, "", *subtarget, os);
+  std::string clean;
+  for (char c : StringRef(text).trim())
+    clean += c == '\t' ? ' ' : c;
+  return clean;
+}
+
+// ---- facts ----------------------------------------------------------------------------------------------------------------------------
+
+void IsaContext::extract(const llvm::MCInst &inst, Decoded &d) {
+  d.opcode = inst.getOpcode();
+  d.facts = opcodes->facts[d.opcode];
+  d.wait.fill(-1);
+  for (unsigned i = 0; i < inst.getNumOperands(); ++i)
+    if (inst.getOperand(i).isImm()) {
+      d.immediate = inst.getOperand(i).getImm();
+      break;
+    }
+  if (d.facts.control == Control::Branch || d.facts.control == Control::CondBranch || d.facts.control == Control::Call) {
+    uint64_t t = 0;
+    if (analysis->evaluateBranch(inst, uint64_t(1) << 40, d.size, t)) {
+      d.hasTarget = true;
+      d.relativeTarget = static_cast<int64_t>(t - (uint64_t(1) << 40));
+    }
+  }
+  planEffects(inst, d);
+  extractRegisters(inst, d);
+  if (d.facts.control == Control::Wait)
+    extractWait(inst, d);
+  if (d.facts.scalar != ScalarForm::None)
+    extractScalar(inst, d);
+}
+
+void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d) {
+  const llvm::MCInstrDesc &desc = instrInfo->get(inst.getOpcode());
+  std::vector<RegRef> uses, defs, data;
+  auto add = [](std::vector<RegRef> &to, RegRef r) {
+    for (RegRef &x : to)
+      if (x.slot == r.slot) {
+        x.mask |= r.mask;
+        return;
+      }
+    to.push_back(r);
+  };
+  const bool half = d.facts.resultHalf != Half::Whole && d.facts.result && !target.generation->d16WritesWhole;
+  unsigned vectorUses = 0;
+  for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
+    const llvm::MCOperand &op = inst.getOperand(i);
+    if (!op.isReg() || !op.getReg())
+      continue;
+    if (i < desc.getNumDefs()) {
+      for (RegRef r : registersOf[op.getReg()]) {
+        if (half && r.mask == 3)
+          r.mask = static_cast<uint8_t>(d.facts.resultHalf);
+        add(defs, r);
+      }
+      continue;
+    }
+    llvm::MCRegister reg = op.getReg();
+    // The disassembler may leave another register in an operand that must equal a result; the encoding knows only the result.
+    const int tied = desc.getOperandConstraint(i, llvm::MCOI::TIED_TO);
+    if (tied >= 0) {
+      if (inst.getOperand(tied).isReg() && inst.getOperand(tied).getReg())
+        reg = inst.getOperand(tied).getReg();
+      // A 16-bit load keeps the other half of its register: that is a masked write at completion, not a read.
+      if (half)
+        continue;
+    }
+    ArrayRef<RegRef> refs = registersOf[reg];
+    const bool vector = !refs.empty() && slotIsVector[refs.front().slot];
+    if (vector)
+      ++vectorUses;
+    if (d.facts.wideStoreCandidate && vector && refs.size() > 2)
+      for (RegRef r : refs)
+        add(data, r);
+    // Data of a one-register 8/16-bit store: operand 0 of BUFFER, the second vector operand of DS and GLOBAL/FLAT.
+    uint8_t keep = 3;
+    if (d.facts.dataHalf != Half::Whole && vector && refs.size() == 1) {
+      const StringRef name = instrInfo->getName(inst.getOpcode());
+      const bool buffer = name.starts_with("BUFFER_");
+      if ((buffer && i == 0) || (!buffer && !name.starts_with("SCRATCH_") && vectorUses == 2))
+        keep = static_cast<uint8_t>(d.facts.dataHalf);
+    }
+    for (RegRef r : refs)
+      add(uses, {r.slot, static_cast<uint8_t>(r.mask & keep)});
+  }
+  for (llvm::MCPhysReg r : desc.implicit_uses())
+    for (RegRef x : registersOf[r])
+      add(uses, x);
+  for (llvm::MCPhysReg r : desc.implicit_defs())
+    for (RegRef x : registersOf[r])
+      add(defs, x);
+  // A wide store through a buffer whose offset is in a register reads its data a cycle earlier: no wait states needed.
+  if (!data.empty() && instrInfo->getName(inst.getOpcode()).starts_with("BUFFER_"))
+    for (unsigned i = 2; i < inst.getNumOperands(); ++i) {
+      const llvm::MCOperand &op = inst.getOperand(i);
+      if (op.isReg() && op.getReg() && registersOf[op.getReg()].size() == 1 && !slotIsVector[registersOf[op.getReg()][0].slot])
+        data.clear();
+    }
+  d.firstReg = static_cast<uint32_t>(pool.size());
+  d.numUses = static_cast<uint16_t>(uses.size());
+  d.numDefs = static_cast<uint16_t>(defs.size());
+  pool.insert(pool.end(), uses.begin(), uses.end());
+  pool.insert(pool.end(), defs.begin(), defs.end());
+  d.firstData = static_cast<uint32_t>(pool.size());
+  d.numData = static_cast<uint16_t>(data.size());
+  pool.insert(pool.end(), data.begin(), data.end());
+}
+
+void IsaContext::extractWait(const llvm::MCInst &inst, Decoded &d) const {
+  const Generation &g = *target.generation;
+  auto set = [&](Counter c, unsigned n) {
+    const unsigned limit = g.limit(c);
+    if (limit == 0)
+      return;
+    // At or above the counter's largest value a wait waits for nothing. (Bits beyond the field: nothing is assumed.)
+    if (limit == unboundedCounter ? n < 63 : n < limit)
+      d.wait[static_cast<unsigned>(c)] = static_cast<int8_t>(n);
+  };
+  if (d.facts.wait == WaitForm::Idle) {
+    for (unsigned c = 0; c < numCounters; ++c)
+      set(static_cast<Counter>(c), 0);
+    return;
+  }
+  int64_t raw = -1;
+  for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
+    const llvm::MCOperand &op = inst.getOperand(i);
+    // gfx10/gfx11 s_waitcnt_vscnt and friends add a scalar register; only the null register adds nothing.
+    if (op.isReg() && op.getReg() && !StringRef(registerInfo->getName(op.getReg())).starts_with("SGPR_NULL"))
+      d.waitUnknown = true;
+    if (op.isImm())
+      raw = op.getImm();
+  }
+  if (raw < 0 || d.waitUnknown) {
+    d.waitUnknown = true;
+    return;
+  }
+  const unsigned imm = static_cast<unsigned>(raw) & 0xffff;
+  switch (d.facts.wait) {
+  case WaitForm::Combined:
+    switch (g.encoding) {
+    case WaitEncoding::Gfx9:
+      set(Counter::Load, (imm & 15) | (imm >> 14 & 3) << 4);
+      set(Counter::Exp, imm >> 4 & 7);
+      set(Counter::Ds, imm >> 8 & 15);
+      return;
+    case WaitEncoding::Gfx10:
+      set(Counter::Load, (imm & 15) | (imm >> 14 & 3) << 4);
+      set(Counter::Exp, imm >> 4 & 7);
+      set(Counter::Ds, imm >> 8 & 63);
+      return;
+    case WaitEncoding::Gfx11:
+      set(Counter::Exp, imm & 7);
+      set(Counter::Ds, imm >> 4 & 63);
+      set(Counter::Load, imm >> 10 & 63);
+      return;
+    case WaitEncoding::Gfx12:
+      d.waitUnknown = true; // kept by the assembler only; its meaning there is not documented
+      return;
+    }
+    return;
+  case WaitForm::Load:
+    return set(Counter::Load, imm);
+  case WaitForm::Ds:
+    return set(Counter::Ds, imm);
+  case WaitForm::Exp:
+    return set(Counter::Exp, imm);
+  case WaitForm::Store:
+    return set(Counter::Store, imm);
+  case WaitForm::Sample:
+    return set(Counter::Sample, imm);
+  case WaitForm::Bvh:
+    return set(Counter::Bvh, imm);
+  case WaitForm::Km:
+    return set(Counter::Km, imm);
+  case WaitForm::Async:
+    return set(Counter::Async, imm);
+  case WaitForm::Tensor:
+    return set(Counter::Tensor, imm);
+  case WaitForm::X:
+    return set(Counter::X, imm);
+  case WaitForm::LoadDs:
+    set(Counter::Load, imm >> 8 & 63);
+    return set(Counter::Ds, imm & 63);
+  case WaitForm::StoreDs:
+    set(Counter::Store, imm >> 8 & 63);
+    return set(Counter::Ds, imm & 63);
+  case WaitForm::None:
+  case WaitForm::Idle:
+    return;
+  }
+}
+
+void IsaContext::extractScalar(const llvm::MCInst &inst, Decoded &d) const {
+  ScalarOperands &s = d.scalar;
+  const llvm::MCInstrDesc &desc = instrInfo->get(inst.getOpcode());
+  auto firstSlot = [&](const llvm::MCOperand &op) {
+    ArrayRef<RegRef> refs = op.getReg() ? ArrayRef<RegRef>(registersOf[op.getReg()]) : ArrayRef<RegRef>();
+    return refs.empty() ? noSlot : refs.front().slot;
+  };
+  unsigned next = 0;
+  if (desc.getNumDefs() == 1) {
+    if (!inst.getOperand(0).isReg())
+      return;
+    s.dest = firstSlot(inst.getOperand(0));
+    next = 1;
+  }
+  unsigned count = 0;
+  for (unsigned i = next; i < inst.getNumOperands() && count < 2; ++i, ++count) {
+    const llvm::MCOperand &op = inst.getOperand(i);
+    uint16_t slot = noSlot;
+    int64_t imm = 0;
+    if (op.isReg()) {
+      slot = firstSlot(op);
+      if (slot == noSlot)
+        return;
+    } else if (op.isImm())
+      imm = opcodeStem(inst.getOpcode()) == "S_MOVK_I32" ? int64_t(static_cast<int16_t>(op.getImm())) : op.getImm();
+    else
+      return;
+    (count == 0 ? s.a : s.b) = slot;
+    (count == 0 ? s.immA : s.immB) = imm;
+  }
+  s.valid = true;
+}
+
+} // namespace wavesan::waitcheck

@@ -1,0 +1,156 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One target's decoder: machine code in, facts out.
+//
+// Decoding through LLVM's disassembler is the slow part of a check, and programs repeat their encodings, so the result is kept per
+// encoding (bytes). Everything that the analysis needs is extracted once: registers as slots, effects on counters, the numbers of a wait.
+#ifndef WAVESAN_WAITCHECK_ISACONTEXT_H
+#define WAVESAN_WAITCHECK_ISACONTEXT_H
+
+#include "Generations.h"
+#include "OpcodeRules.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace llvm {
+class MCAsmInfo;
+class MCContext;
+class MCDisassembler;
+class MCInst;
+class MCInstPrinter;
+class MCInstrAnalysis;
+class MCInstrInfo;
+class MCRegisterInfo;
+class MCSubtargetInfo;
+} // namespace llvm
+
+namespace wavesan::waitcheck {
+
+/// A 32-bit register, or part of one: bit 0 of the mask is its low half, bit 1 its high half.
+struct RegRef {
+  uint16_t slot;
+  uint8_t mask;
+};
+
+/// One counter event of an instruction.
+struct Effect {
+  OrderClass cls;
+  bool ages;              ///< certain to advance its counter, so older items may rest on it
+  bool registers;         ///< the instruction's results stay pending on it
+  bool locksSources;      ///< the instruction's sources stay locked on it
+  bool hasItem;           ///< leaves an item of this kind, with no register
+  ItemKind item;
+};
+
+inline constexpr uint16_t noSlot = 0xffff;
+
+/// Operands of the few scalar instructions whose values are followed.
+struct ScalarOperands {
+  uint16_t dest = noSlot;
+  uint16_t a = noSlot, b = noSlot; ///< noSlot: the immediate
+  int64_t immA = 0, immB = 0;
+  bool valid = false;
+};
+
+struct Decoded {
+  unsigned opcode = 0;
+  OpcodeFacts facts;
+  uint8_t size = 0;
+  uint8_t numEffects = 0;
+  std::array<Effect, 4> effects;
+  std::array<int8_t, numCounters> wait; ///< -1: not waited for
+  bool unsupported = false;             ///< counts on a counter that the generation's table does not have
+  bool waitUnknown = false;             ///< a wait whose number is in a register: proves nothing
+  bool hasTarget = false;
+  int64_t relativeTarget = 0;           ///< branch target relative to the start of the instruction
+  int64_t immediate = 0;                ///< s_nop count, barrier number, s_set_vgpr_msb mode
+  uint32_t firstReg = 0;                ///< into IsaContext::registers
+  uint16_t numUses = 0, numDefs = 0;    ///< uses come first
+  uint32_t firstData = 0;               ///< data registers of a wide store
+  uint16_t numData = 0;
+  ScalarOperands scalar;
+};
+
+class IsaContext {
+public:
+  /// Creates the decoder for one target. Errors: LLVM was built without the target, the target is unknown to the checker, the tables and
+  /// LLVM disagree, or LLVM knows a memory opcode that the rules do not (named in the error).
+  static llvm::Expected<std::unique_ptr<IsaContext>> create(const TargetEntry &target, bool wave64);
+  ~IsaContext();
+
+  /// Decodes the instruction at the start of `bytes`. Returns an index for decoded(), or -1 if it is none.
+  int decode(llvm::ArrayRef<uint8_t> bytes) { return cached(bytes); }
+  /// The same without looking at or filling the cache (for tests of the cache). The result is owned by the caller.
+  bool decodeUncached(llvm::ArrayRef<uint8_t> bytes, Decoded &out);
+
+  const Decoded &decoded(unsigned index) const { return instructions[index]; }
+  llvm::ArrayRef<RegRef> uses(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstReg, d.numUses); }
+  llvm::ArrayRef<RegRef> defs(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstReg + d.numUses, d.numDefs); }
+  llvm::ArrayRef<RegRef> storeData(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstData, d.numData); }
+
+  /// Assembler text of the instruction at the start of `bytes`, which lies at `address`.
+  std::string disassemble(llvm::ArrayRef<uint8_t> bytes, uint64_t address) const;
+
+  const Generation &generation() const { return *target.generation; }
+  const TargetEntry &entry() const { return target; }
+  bool isWave64() const { return wave64; }
+  /// "v5", "a3", "s[4]"-style single names: "s4", "vcc_lo", "m0", "ttmp3".
+  const std::string &slotName(unsigned slot) const { return slotNames[slot]; }
+  bool isVector(unsigned slot) const { return slotIsVector[slot]; }
+  uint16_t slotOf(llvm::StringRef name) const; ///< noSlot if there is none
+  /// Adds an instruction that no bytes stand for (tests: weakened waits). Returns its index.
+  unsigned addVariant(const Decoded &d) {
+    instructions.push_back(d);
+    return static_cast<unsigned>(instructions.size() - 1);
+  }
+  size_t numEncodings() const { return instructions.size(); }
+  llvm::StringRef opcodeStem(unsigned opcode) const;
+  uint16_t sccSlot() const { return scc; }
+  size_t memoryBytes() const;
+
+private:
+  IsaContext(const TargetEntry &target, bool wave64);
+  llvm::Error initialize();
+  void nameRegisters();
+  int cached(llvm::ArrayRef<uint8_t> bytes);
+  int decodeNew(llvm::ArrayRef<uint8_t> bytes);
+  void extract(const llvm::MCInst &inst, Decoded &d);
+  void extractRegisters(const llvm::MCInst &inst, Decoded &d);
+  void extractWait(const llvm::MCInst &inst, Decoded &d) const;
+  void extractScalar(const llvm::MCInst &inst, Decoded &d) const;
+  void planEffects(const llvm::MCInst &inst, Decoded &d) const;
+
+  const TargetEntry &target;
+  const bool wave64;
+  std::unique_ptr<llvm::MCRegisterInfo> registerInfo;
+  std::unique_ptr<llvm::MCAsmInfo> asmInfo;
+  std::unique_ptr<llvm::MCInstrInfo> instrInfo;
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget;
+  std::unique_ptr<llvm::MCContext> context;
+  std::unique_ptr<llvm::MCDisassembler> disassembler;
+  std::unique_ptr<llvm::MCInstrAnalysis> analysis;
+  std::unique_ptr<llvm::MCInstPrinter> printer;
+  std::shared_ptr<const OpcodeTable> opcodes;
+
+  std::vector<std::vector<RegRef>> registersOf; ///< by LLVM register number
+  std::vector<std::string> slotNames;
+  std::vector<bool> slotIsVector;
+  uint16_t scc = noSlot;
+  std::vector<Decoded> instructions;
+  std::vector<RegRef> pool;
+  llvm::DenseMap<uint64_t, int> byDword, byQword; ///< -2: longer
+  llvm::StringMap<int> byBytes;
+};
+
+/// Registers LLVM's AMDGPU target once; thread-safe.
+void initializeLlvm();
+
+} // namespace wavesan::waitcheck
+
+#endif // WAVESAN_WAITCHECK_ISACONTEXT_H

@@ -1,0 +1,444 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Program.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace wavesan::waitcheck {
+namespace {
+
+/// Values of scalar registers inside one block, followed far enough to find the targets of calls and long branches:
+/// s_getpc_b64, s_add_u32, s_addc_u32, s_mov.
+class ScalarValues {
+public:
+  explicit ScalarValues(const IsaContext &isa) : isa(isa) {}
+
+  void step(const Decoded &d, uint64_t nextAddress) {
+    const ScalarOperands s = d.scalar;
+    std::optional<uint32_t> low, high;
+    const bool newCarryKnown = d.facts.scalar == ScalarForm::Add || d.facts.scalar == ScalarForm::AddCarry;
+    std::optional<bool> newCarry;
+    bool pair = false;
+    if (s.valid && s.dest != noSlot) {
+      const auto a = value(s.a, s.immA), b = value(s.b, s.immB);
+      switch (d.facts.scalar) {
+      case ScalarForm::Move:
+        low = a;
+        break;
+      case ScalarForm::Move64:
+        pair = true;
+        low = a;
+        high = s.a == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immA >> 32)) : value(s.a + 1, 0);
+        break;
+      case ScalarForm::Add:
+        if (a && b) {
+          low = *a + *b;
+          newCarry = uint64_t(*a) + *b > 0xffffffffu;
+        }
+        break;
+      case ScalarForm::AddCarry:
+        if (a && b && carry) {
+          low = *a + *b + *carry;
+          newCarry = uint64_t(*a) + *b + *carry > 0xffffffffu;
+        }
+        break;
+      case ScalarForm::Add64: {
+        pair = true;
+        const auto ah = s.a == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immA >> 32)) : value(s.a + 1, 0);
+        const auto bh = s.b == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immB >> 32)) : value(s.b + 1, 0);
+        if (a && b && ah && bh) {
+          const uint64_t sum = (uint64_t(*ah) << 32 | *a) + (uint64_t(*bh) << 32 | *b);
+          low = static_cast<uint32_t>(sum);
+          high = static_cast<uint32_t>(sum >> 32);
+        }
+        break;
+      }
+      case ScalarForm::GetPc:
+        pair = true;
+        low = static_cast<uint32_t>(nextAddress);
+        high = static_cast<uint32_t>(nextAddress >> 32);
+        break;
+      case ScalarForm::Compare:
+      case ScalarForm::None:
+        break;
+      }
+    }
+    for (RegRef r : isa.defs(d))
+      forget(r.slot);
+    if (writesScc(d))
+      carry.reset();
+    if (newCarryKnown)
+      carry = newCarry;
+    if (low)
+      known.push_back({s.dest, *low});
+    if (pair && high)
+      known.push_back({static_cast<uint16_t>(s.dest + 1), *high});
+  }
+
+  std::optional<uint64_t> pairAt(uint16_t slot) const {
+    const auto low = value(slot, 0), high = value(slot + 1, 0);
+    if (!low || !high)
+      return std::nullopt;
+    return uint64_t(*high) << 32 | *low;
+  }
+
+  void clear() {
+    known.clear();
+    carry.reset();
+  }
+
+private:
+  std::optional<uint32_t> value(uint16_t slot, int64_t imm) const {
+    if (slot == noSlot)
+      return static_cast<uint32_t>(imm);
+    for (const auto &[s, v] : known)
+      if (s == slot)
+        return v;
+    return std::nullopt;
+  }
+  void forget(uint16_t slot) {
+    known.erase(std::remove_if(known.begin(), known.end(), [&](const auto &k) { return k.first == slot; }), known.end());
+  }
+  bool writesScc(const Decoded &d) const {
+    for (RegRef r : isa.defs(d))
+      if (isa.slotName(r.slot) == "scc")
+        return true;
+    return false;
+  }
+
+  const IsaContext &isa;
+  std::vector<std::pair<uint16_t, uint32_t>> known;
+  std::optional<bool> carry;
+};
+
+class Builder {
+public:
+  Builder(IsaContext &isa, Function &f) : isa(isa), f(f) {
+    returnSlot = isa.slotOf("s30");
+  }
+
+  void run() {
+    const CodeSection &s = *f.section;
+    if (f.entry.address < s.address || f.entry.address - s.address >= s.bytes.size()) {
+      f.gaps.undecodable = 1;
+      f.gaps.firstName = "entry outside of its section";
+      return;
+    }
+    const uint64_t begin = f.entry.address - s.address;
+    uint64_t end = s.bytes.size();
+    if (f.entry.size != 0 && f.entry.size <= end - begin)
+      end = begin + f.entry.size;
+    decodeRange(begin, end);
+    // A branch may leave the symbol's range (hand-written code): what it reaches belongs to the function too.
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (size_t i = 0; i < f.code.size() && f.code.size() < maxInstructions; ++i) {
+        const auto target = directTarget(i);
+        if (target && *target < s.bytes.size() && *target % 4 == 0 && find(*target) < 0) {
+          decodeUntilEnd(*target);
+          grown = true;
+        }
+      }
+    }
+    // Long branches are found by following scalar values, which needs blocks; new targets split blocks, so repeat.
+    for (int round = 0; round < 4; ++round) {
+      makeBlocks();
+      if (!resolveIndirect())
+        break;
+    }
+    connect();
+    orderBlocks();
+    countGaps();
+  }
+
+private:
+  static constexpr size_t maxInstructions = size_t(1) << 30;
+
+  const Decoded *at(size_t i) const { return f.code[i].decoded < 0 ? nullptr : &isa.decoded(f.code[i].decoded); }
+
+  void append(uint64_t offset, int index) {
+    f.code.push_back({static_cast<uint32_t>(offset), index});
+    const size_t word = offset / 4;
+    if (indexOf.empty())
+      base = word;
+    if (word < base) {
+      indexOf.insert(indexOf.begin(), base - word, -1);
+      base = word;
+    }
+    if (word - base >= indexOf.size())
+      indexOf.resize(word - base + 1, -1);
+    indexOf[word - base] = static_cast<int32_t>(f.code.size() - 1);
+  }
+
+  int32_t find(uint64_t offset) const {
+    const size_t word = offset / 4;
+    return offset % 4 == 0 && word >= base && word - base < indexOf.size() ? indexOf[word - base] : -1;
+  }
+
+  unsigned decodeOne(uint64_t offset) {
+    const int index = isa.decode(f.section->bytes.drop_front(offset));
+    append(offset, index);
+    return index < 0 ? 4 : isa.decoded(index).size;
+  }
+
+  void decodeRange(uint64_t begin, uint64_t end) {
+    f.code.reserve((end - begin) / 6);
+    indexOf.reserve((end - begin) / 4);
+    for (uint64_t offset = begin; offset + 4 <= end;) {
+      offset += decodeOne(offset);
+      // Without a symbol size the section's padding follows: stop behind a final terminator that only padding follows.
+    }
+  }
+
+  void decodeUntilEnd(uint64_t offset) {
+    while (offset + 4 <= f.section->bytes.size() && find(offset) < 0) {
+      offset += decodeOne(offset);
+      const Decoded *d = at(f.code.size() - 1);
+      if (!d || d->facts.control == Control::End || d->facts.control == Control::Branch || d->facts.control == Control::SetPc)
+        return;
+    }
+    // Falls into code that is already there: a chunk's last instruction is followed by that instruction, not by the next in the list.
+    if (find(offset) >= 0)
+      joins.push_back({static_cast<uint32_t>(f.code.size() - 1), static_cast<uint32_t>(find(offset))});
+  }
+
+  std::optional<uint64_t> directTarget(size_t i) const {
+    const Decoded *d = at(i);
+    if (!d || !d->hasTarget || (d->facts.control != Control::Branch && d->facts.control != Control::CondBranch))
+      return std::nullopt;
+    return static_cast<uint64_t>(f.code[i].offset + d->relativeTarget);
+  }
+
+  bool endsBlock(size_t i) const {
+    const Decoded *d = at(i);
+    if (!d)
+      return true;
+    switch (d->facts.control) {
+    case Control::Branch:
+    case Control::CondBranch:
+    case Control::Call:
+    case Control::SetPc:
+    case Control::End:
+    case Control::Unsupported:
+      return true;
+    default:
+      return false;
+    }
+  }
+
+  /// The instruction executed after i, if i does not end a path; -1 if there is none.
+  int32_t following(size_t i) const {
+    for (const auto &[from, to] : joins)
+      if (from == i)
+        return static_cast<int32_t>(to);
+    const Decoded *d = at(i);
+    return find(uint64_t(f.code[i].offset) + (d ? d->size : 4));
+  }
+
+  void makeBlocks() {
+    std::vector<bool> leader(f.code.size(), false);
+    if (f.code.empty())
+      return;
+    leader[0] = true;
+    for (size_t i = 0; i < f.code.size(); ++i) {
+      if (auto t = directTarget(i))
+        if (int32_t k = find(*t); k >= 0)
+          leader[k] = true;
+      if (endsBlock(i)) {
+        if (i + 1 < f.code.size())
+          leader[i + 1] = true;
+        if (int32_t k = following(i); k >= 0)
+          leader[k] = true;
+      } else if (following(i) != static_cast<int32_t>(i + 1)) {
+        if (i + 1 < f.code.size())
+          leader[i + 1] = true;
+        if (int32_t k = following(i); k >= 0)
+          leader[k] = true;
+      }
+    }
+    for (const auto &[from, to] : indirect)
+      leader[to] = true;
+    f.blocks.clear();
+    blockOf.assign(f.code.size(), 0);
+    for (size_t i = 0; i < f.code.size(); ++i) {
+      if (leader[i])
+        f.blocks.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(i), {}, CallKind::None, false, false, 0});
+      f.blocks.back().last = static_cast<uint32_t>(i + 1);
+      blockOf[i] = static_cast<uint32_t>(f.blocks.size() - 1);
+    }
+  }
+
+  /// Follows scalar values to calls and jumps through registers. True if a new jump target splits a block.
+  bool resolveIndirect() {
+    bool split = false;
+    ScalarValues values(isa);
+    for (Block &b : f.blocks) {
+      const Decoded *end = at(b.last - 1);
+      if (!end || (end->facts.control != Control::SetPc && end->facts.control != Control::Call))
+        continue;
+      if (end->facts.control == Control::Call && end->hasTarget) { // s_call_b64
+        b.call = CallKind::Known;
+        b.callee = f.section->address + f.code[b.last - 1].offset + end->relativeTarget;
+        continue;
+      }
+      values.clear();
+      for (uint32_t i = b.first; i + 1 < b.last; ++i)
+        if (const Decoded *d = at(i))
+          values.step(*d, f.addressOf(i) + d->size);
+      const auto uses = isa.uses(*end);
+      const auto target = uses.empty() ? std::nullopt : values.pairAt(uses.front().slot);
+      if (end->facts.control == Control::Call) {
+        b.call = target ? CallKind::Known : CallKind::Unknown;
+        b.callee = target.value_or(0);
+        continue;
+      }
+      if (!target) {
+        if (!f.entry.isKernel) {
+          b.returns = !uses.empty() && uses.front().slot == returnSlot;
+          b.tailCall = !b.returns;
+          b.call = b.tailCall ? CallKind::Unknown : CallKind::None;
+        }
+        continue;
+      }
+      const uint64_t offset = *target - f.section->address;
+      const int32_t k = *target >= f.section->address && offset < f.section->bytes.size() ? find(offset) : -1;
+      if (k < 0) { // another function
+        b.tailCall = true;
+        b.call = CallKind::Known;
+        b.callee = *target;
+        continue;
+      }
+      const std::pair<uint32_t, uint32_t> edge{b.last - 1, static_cast<uint32_t>(k)};
+      if (std::find(indirect.begin(), indirect.end(), edge) == indirect.end()) {
+        indirect.push_back(edge);
+        split |= f.blocks[blockOf[k]].first != static_cast<uint32_t>(k);
+      }
+    }
+    return split;
+  }
+
+  void connect() {
+    for (Block &b : f.blocks) {
+      const uint32_t last = b.last - 1;
+      const Decoded *d = at(last);
+      auto to = [&](int32_t instruction) {
+        if (instruction < 0)
+          return;
+        const uint32_t s = blockOf[instruction];
+        if (std::find(b.successors.begin(), b.successors.end(), s) == b.successors.end())
+          b.successors.push_back(s);
+      };
+      if (!d)
+        continue; // nothing is known behind bytes that are no instruction
+      switch (d->facts.control) {
+      case Control::End:
+        continue;
+      case Control::Branch:
+      case Control::CondBranch: {
+        const auto t = directTarget(last);
+        const int32_t k = t ? find(*t) : -1;
+        if (k >= 0)
+          to(k);
+        else
+          everywhere(b);
+        if (d->facts.control == Control::CondBranch)
+          to(following(last));
+        continue;
+      }
+      case Control::SetPc: {
+        if (b.returns || b.tailCall)
+          continue;
+        bool found = false;
+        for (const auto &[from, target] : indirect)
+          if (from == last) {
+            to(static_cast<int32_t>(target));
+            found = true;
+          }
+        if (!found)
+          everywhere(b);
+        continue;
+      }
+      case Control::Unsupported:
+        everywhere(b);
+        continue;
+      default:
+        to(following(last));
+      }
+    }
+  }
+
+  /// A jump that may go anywhere in the function.
+  void everywhere(Block &b) {
+    unresolved.push_back(b.last - 1);
+    b.successors.clear();
+    for (uint32_t s = 0; s < f.blocks.size(); ++s)
+      b.successors.push_back(s);
+  }
+
+  void orderBlocks() {
+    if (f.blocks.empty())
+      return;
+    std::vector<uint8_t> seen(f.blocks.size(), 0);
+    std::vector<std::pair<uint32_t, uint32_t>> stack{{0, 0}};
+    seen[0] = 1;
+    while (!stack.empty()) {
+      auto &[b, next] = stack.back();
+      if (next < f.blocks[b].successors.size()) {
+        const uint32_t s = f.blocks[b].successors[next++];
+        if (!seen[s]) {
+          seen[s] = 1;
+          stack.push_back({s, 0});
+        }
+      } else {
+        f.order.push_back(b);
+        stack.pop_back();
+      }
+    }
+    std::reverse(f.order.begin(), f.order.end());
+  }
+
+  void countGaps() {
+    auto note = [&](unsigned &counter, uint32_t i) {
+      ++counter;
+      if (f.gaps.firstName.empty())
+        f.gaps.firstName = isa.disassemble(f.bytesAt(i), f.addressOf(i));
+    };
+    for (uint32_t b : f.order)
+      for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i) {
+        const Decoded *d = at(i);
+        if (!d)
+          note(f.gaps.undecodable, i);
+        else if (d->unsupported || d->facts.control == Control::Unsupported)
+          note(f.gaps.unsupported, i);
+        else if (d->waitUnknown)
+          note(f.gaps.unknownWaits, i);
+        else if (d->facts.vgprMsb && d->immediate != 0)
+          note(f.gaps.wideRegisters, i);
+        else if (std::find(unresolved.begin(), unresolved.end(), i) != unresolved.end())
+          note(f.gaps.indirectBranches, i);
+      }
+  }
+
+  IsaContext &isa;
+  Function &f;
+  size_t base = 0;
+  std::vector<int32_t> indexOf;  ///< instruction by dword offset from base
+  std::vector<uint32_t> blockOf; ///< by instruction
+  std::vector<std::pair<uint32_t, uint32_t>> indirect; ///< resolved jumps through registers
+  std::vector<std::pair<uint32_t, uint32_t>> joins;    ///< chunk ends that fall into existing code
+  std::vector<uint32_t> unresolved;
+  uint16_t returnSlot = noSlot;
+};
+
+} // namespace
+
+Function buildFunction(IsaContext &isa, const FunctionEntry &entry, const CodeSection &section) {
+  Function f;
+  f.entry = entry;
+  f.section = &section;
+  Builder(isa, f).run();
+  return f;
+}
+
+} // namespace wavesan::waitcheck

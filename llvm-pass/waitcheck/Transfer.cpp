@@ -1,0 +1,222 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Transfer.h"
+
+namespace wavesan::waitcheck {
+namespace {
+
+/// A vector memory result arrives behind the translation of everything that was issued before it.
+bool ownTranslation(const Decoded &d) {
+  for (unsigned e = 0; e < d.numEffects; ++e)
+    if (d.effects[e].cls == OrderClass::XVMem)
+      return true;
+  return false;
+}
+
+} // namespace
+
+PendingState Transfer::entryState() const {
+  PendingState s;
+  for (OrderClass c : {OrderClass::EntryLoad, OrderClass::EntryDs, OrderClass::EntrySample, OrderClass::EntryBvh, OrderClass::EntryKm})
+    if (isa.generation().has(c))
+      s.put({.key = Item::make(memorySlot, ItemKind::Anything, 3, c), .producer = noProducer});
+  return s;
+}
+
+uint8_t Transfer::waitStates(const Decoded &d) const {
+  if (d.facts.nop)
+    return static_cast<uint8_t>(1 + (d.immediate & 15));
+  return 1;
+}
+
+/// A younger result of the same ordered class into the same register: it lands later anyway, and when it is complete so is the older.
+bool Transfer::supersededInOrder(const Item &item, const Decoded &d) const {
+  if (!isOrdered(item.cls()))
+    return false;
+  const bool vector = item.cls() == OrderClass::VMem || item.cls() == OrderClass::Sample || item.cls() == OrderClass::Bvh;
+  if (vector && !isa.generation().vmemWritesInOrder)
+    return false;
+  for (unsigned e = 0; e < d.numEffects; ++e)
+    if (d.effects[e].registers && d.effects[e].cls == item.cls())
+      return true;
+  return false;
+}
+
+void Transfer::check(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const {
+  for (RegRef r : isa.uses(d))
+    for (const Item &item : state.at(r.slot))
+      if (item.kind() == ItemKind::Register && (item.mask() & r.mask))
+        found.push_back({HazardCode::ReadPending, i, item, r.slot, static_cast<uint8_t>(item.mask() & r.mask)});
+  // Reading what one then overwrites is one mistake, not two.
+  auto alsoRead = [&](uint16_t slot, uint8_t mask) {
+    for (RegRef u : isa.uses(d))
+      if (u.slot == slot && (u.mask & mask))
+        return true;
+    return false;
+  };
+  for (RegRef r : isa.defs(d))
+    for (const Item &item : state.at(r.slot)) {
+      const uint8_t common = item.mask() & r.mask;
+      if (!common)
+        continue;
+      if (item.kind() == ItemKind::Register && !supersededInOrder(item, d) && !alsoRead(r.slot, item.mask()))
+        found.push_back({HazardCode::WritePending, i, item, r.slot, common});
+      else if (item.kind() == ItemKind::Source && !(item.cls() == OrderClass::XVMem && d.facts.result && ownTranslation(d)))
+        found.push_back({HazardCode::WriteLockedSource, i, item, r.slot, common});
+      else if (item.kind() == ItemKind::StoreData && d.facts.valu)
+        found.push_back({HazardCode::WideStoreDataWrite, i, item, r.slot, common});
+    }
+  const bool ldsRead = d.facts.family == Family::Ds && d.facts.read && d.effects[0].cls == OrderClass::Lds;
+  for (const Item &item : state.at(memorySlot)) {
+    if (d.facts.control == Control::Barrier) {
+      if (item.kind() == ItemKind::LdsWrite || item.kind() == ItemKind::FlatLdsWrite)
+        found.push_back({HazardCode::LdsWriteAtBarrier, i, item, memorySlot, 3});
+      else if (item.kind() == ItemKind::LdsCopy)
+        found.push_back({HazardCode::LdsCopyAtBarrier, i, item, memorySlot, 3});
+    }
+    if (ldsRead && item.kind() == ItemKind::LdsCopy)
+      found.push_back({HazardCode::LdsReadDuringCopy, i, item, memorySlot, 3});
+  }
+  if (d.facts.control == Control::SetPc) {
+    // Only a return: what a tail-called function must wait for, it waits for at its entry.
+    for (const Block &b : function.blocks)
+      if (b.last == i + 1 && b.returns)
+        for (const Item &item : state.all())
+          if (item.kind() == ItemKind::Register)
+            found.push_back({HazardCode::PendingAtReturn, i, item, item.slot(), item.mask()});
+  }
+}
+
+void Transfer::checkEntry(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const {
+  bool vector = false, scalar = false;
+  auto look = [&](RegRef r) { (isa.isVector(r.slot) ? vector : scalar) = true; };
+  for (RegRef r : isa.uses(d))
+    if (isa.slotName(r.slot) != "exec_lo" && isa.slotName(r.slot) != "exec_hi")
+      look(r);
+  for (RegRef r : isa.defs(d))
+    look(r);
+  for (const Item &item : state.at(memorySlot)) {
+    if (item.kind() != ItemKind::Anything)
+      continue;
+    bool touched = vector;
+    if (item.cls() == OrderClass::EntryKm)
+      touched = scalar;
+    else if (item.cls() == OrderClass::EntryDs && isa.generation().counter(OrderClass::Scalar) == Counter::Ds)
+      touched = vector || scalar;
+    if (touched)
+      found.push_back({HazardCode::EntryNotWaited, i, item, memorySlot, 3});
+  }
+}
+
+bool Transfer::issueOnly(Item &item, uint32_t i) const {
+  const Decoded *d = at(i);
+  if (!d)
+    return true;
+  for (unsigned e = 0; e < d->numEffects; ++e)
+    if (rules.issue(item, d->effects[e]))
+      return false;
+  return true;
+}
+
+bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
+  const Decoded *d = at(i);
+  if (!d)
+    return true;
+  if (d->facts.control == Control::Wait)
+    return !rules.clearedBy(item, d->wait);
+  if (!issueOnly(item, i))
+    return false;
+  if (d->facts.control == Control::Call && item.cls() != OrderClass::WaitStates &&
+      (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1))
+    return false;
+  if (item.kind() == ItemKind::StoreData) {
+    item.age = static_cast<uint8_t>(std::min<unsigned>(255, item.age + waitStates(*d)));
+    return item.age < isa.generation().wideStoreStates;
+  }
+  if (item.kind() == ItemKind::Register || item.kind() == ItemKind::Source) {
+    for (RegRef r : isa.defs(*d))
+      if (r.slot == item.slot() && (item.mask() & ~r.mask) == 0)
+        return false;
+  } else if (item.kind() != ItemKind::Anything) {
+    // A younger item of the same kind and class stands for the older one.
+    for (unsigned e = 0; e < d->numEffects; ++e)
+      if (d->effects[e].hasItem && d->effects[e].item == item.kind() && d->effects[e].cls == item.cls())
+        return false;
+  }
+  return true;
+}
+
+void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const {
+  const Decoded *dp = at(i);
+  if (!dp)
+    return;
+  const Decoded &d = *dp;
+  if (d.facts.control == Control::Wait) {
+    if (!state.empty())
+      state.removeIf([&](const Item &item) { return rules.clearedBy(item, d.wait); });
+    return;
+  }
+  if (!state.empty()) {
+    bool complete = false;
+    for (unsigned e = 0; e < d.numEffects; ++e) {
+      // Items that this event proves complete are marked by an age that no item has, then dropped together.
+      for (Item &item : state.mutableItems())
+        if (item.age != 255 && rules.issue(item, d.effects[e])) {
+          item.age = 255;
+          complete = true;
+        }
+    }
+    if (complete)
+      state.removeIf([](const Item &item) { return item.age == 255; });
+    if (found) {
+      check(state, d, i, *found);
+      if (!function.entry.isKernel)
+        checkEntry(state, d, i, *found);
+    }
+    // Arrival at the second half of a barrier completes the scalar condition that its first half wrote.
+    if (d.facts.control == Control::BarrierWait)
+      state.removeIf([&](const Item &item) {
+        return item.kind() == ItemKind::Register && item.producer != noProducer &&
+               at(item.producer)->facts.family == Family::BarrierScc && at(item.producer)->immediate == d.immediate;
+      });
+    if (d.facts.control == Control::Call && callProves)
+      state.removeIf([&](const Item &item) {
+        return item.cls() != OrderClass::WaitStates && (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
+      });
+    // Wait states pass.
+    if (isa.generation().wideStoreStates) {
+      bool over = false;
+      for (Item &item : state.mutableItems())
+        if (item.kind() == ItemKind::StoreData) {
+          item.age = static_cast<uint8_t>(std::min<unsigned>(255, item.age + waitStates(d)));
+          over |= item.age >= isa.generation().wideStoreStates;
+        }
+      if (over)
+        state.removeIf(
+            [&](const Item &item) { return item.kind() == ItemKind::StoreData && item.age >= isa.generation().wideStoreStates; });
+    }
+    // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
+    for (RegRef r : isa.defs(d))
+      state.overwrite(r.slot, r.mask);
+  }
+  for (unsigned e = 0; e < d.numEffects; ++e) {
+    const Effect &effect = d.effects[e];
+    if (effect.registers)
+      for (RegRef r : isa.defs(d))
+        state.put({.key = Item::make(r.slot, ItemKind::Register, r.mask, effect.cls), .producer = i});
+    if (effect.locksSources) {
+      OrderClass second = OrderClass::Count;
+      if (effect.cls == OrderClass::XVMem || effect.cls == OrderClass::XScalar)
+        second = d.effects[0].cls;
+      for (RegRef r : isa.uses(d))
+        state.put({.key = Item::make(r.slot, ItemKind::Source, r.mask, effect.cls), .producer = i, .second = second});
+    }
+    if (effect.hasItem)
+      state.put({.key = Item::make(memorySlot, effect.item, 3, effect.cls), .producer = i});
+  }
+  if (d.numData != 0 && isa.generation().wideStoreStates)
+    for (RegRef r : isa.storeData(d))
+      state.put({.key = Item::make(r.slot, ItemKind::StoreData, r.mask, OrderClass::WaitStates), .producer = i});
+}
+
+} // namespace wavesan::waitcheck

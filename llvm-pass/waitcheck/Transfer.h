@@ -1,0 +1,65 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What one instruction does to the pending state, and which hazards it meets there.
+#ifndef WAVESAN_WAITCHECK_TRANSFER_H
+#define WAVESAN_WAITCHECK_TRANSFER_H
+
+#include "PendingState.h"
+#include "Program.h"
+
+namespace wavesan::waitcheck {
+
+/// Counters of which a call proves everything complete, as bits 1 << Counter.
+using CounterSet = uint16_t;
+inline constexpr CounterSet allCounters = (1u << numCounters) - 1;
+
+/// A hazard as the analysis finds it; Diagnostics.h turns it into something to read.
+struct Hazard {
+  HazardCode code;
+  uint32_t consumer; ///< instruction index
+  Item item;         ///< as it stood when the consumer was issued
+  uint16_t slot;     ///< the register; memorySlot if none
+  uint8_t mask;      ///< the bytes in common: low half, high half, both
+};
+
+/// Steps through the instructions of one function.
+///
+/// Order within an instruction: its events are issued (a full counter must drain first), then operands are checked, then results become
+/// pending. A wait does only the waiting.
+class Transfer {
+public:
+  Transfer(const IsaContext &isa, const Function &function) : isa(isa), function(function), rules{isa.generation()} {}
+
+  /// Applies instruction i. `callProves`: for the call that it may be. Hazards are appended to `found` if that is not null.
+  void step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const;
+
+  /// The same for a single item. False if the item is complete, or superseded, behind instruction i.
+  bool stepItem(Item &item, uint32_t i, CounterSet callProves) const;
+
+  /// The item as the consumer at i sees it: after its own events were issued. False if those prove it complete.
+  bool issueOnly(Item &item, uint32_t i) const;
+
+  /// What a caller may have left pending.
+  PendingState entryState() const;
+
+  const ItemRules &itemRules() const { return rules; }
+
+private:
+  const Decoded *at(uint32_t i) const {
+    const int32_t d = function.code[i].decoded;
+    return d < 0 ? nullptr : &isa.decoded(d);
+  }
+  void check(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const;
+  void checkEntry(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const;
+  bool supersededInOrder(const Item &item, const Decoded &d) const;
+  uint8_t waitStates(const Decoded &d) const;
+
+  const IsaContext &isa;
+  const Function &function;
+  ItemRules rules;
+};
+
+} // namespace wavesan::waitcheck
+
+#endif // WAVESAN_WAITCHECK_TRANSFER_H

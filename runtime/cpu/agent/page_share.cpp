@@ -1,0 +1,136 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "page_share.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace wavesan::agent {
+namespace {
+
+// The range that is being moved, or was moved last; the fault handler looks at it.
+std::atomic<uintptr_t> RangeBegin{0}, RangeEnd{0};
+std::atomic<bool> Moving{false};
+struct sigaction PreviousAction;
+
+/// A write to a page that is being moved waits and is then repeated; every other fault goes to the handler before us.
+void onFault(int signal, siginfo_t *info, void *context) {
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (info->si_code == SEGV_ACCERR && address >= RangeBegin && address < RangeEnd) {
+    while (Moving)
+      sched_yield();
+    return;
+  }
+  if (PreviousAction.sa_flags & SA_SIGINFO)
+    PreviousAction.sa_sigaction(signal, info, context);
+  else if (PreviousAction.sa_handler != SIG_DFL && PreviousAction.sa_handler != SIG_IGN)
+    PreviousAction.sa_handler(signal);
+  else
+    sigaction(SIGSEGV, &PreviousAction, nullptr); // the repeated fault ends the process as it would have
+}
+
+/// Stays installed: a thread may be on its way into the handler when the move has just ended.
+bool installFaultHandler() {
+  struct sigaction current;
+  if (sigaction(SIGSEGV, nullptr, &current) != 0)
+    return false;
+  if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == onFault)
+    return true;
+  PreviousAction = current;
+  struct sigaction action{};
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER | (current.sa_flags & SA_ONSTACK);
+  return sigaction(SIGSEGV, &action, nullptr) == 0;
+}
+
+/// A run of pages of one mapping.
+struct Run {
+  char *begin;
+  size_t bytes;
+  int protection;
+  bool shared;
+};
+
+/// The mappings that make up [pages, pages + bytes). False if there is a hole.
+bool findRuns(char *pages, size_t bytes, std::vector<Run> &runs) {
+  FILE *maps = std::fopen("/proc/self/maps", "re");
+  if (!maps)
+    return false;
+  auto at = reinterpret_cast<uintptr_t>(pages);
+  const uintptr_t end = at + bytes;
+  char line[4352];
+  while (at < end && std::fgets(line, sizeof(line), maps)) {
+    uintptr_t first, last;
+    char flags[5];
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &first, &last, flags) != 3 || last <= at)
+      continue;
+    if (first > at)
+      break;
+    const uintptr_t stop = std::min(last, end);
+    const int protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0);
+    runs.push_back({reinterpret_cast<char *>(at), stop - at, protection, flags[3] == 's'});
+    at = stop;
+  }
+  std::fclose(maps);
+  return at == end;
+}
+
+bool moveRun(const Run &run, char *alias) {
+  if (run.shared) // can be mapped again as it is
+    return mremap(run.begin, 0, run.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, alias) != MAP_FAILED;
+  if (!(run.protection & PROT_READ))
+    return false;
+  const int fd = memfd_create("wavesan-registered", MFD_CLOEXEC);
+  if (fd < 0)
+    return false;
+  bool done = false;
+  if (ftruncate(fd, off_t(run.bytes)) == 0 &&
+      mmap(alias, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == alias) {
+    RangeBegin = reinterpret_cast<uintptr_t>(run.begin);
+    RangeEnd = reinterpret_cast<uintptr_t>(run.begin) + run.bytes;
+    Moving = true;
+    if (mprotect(run.begin, run.bytes, PROT_READ) == 0) {
+      std::memcpy(alias, run.begin, run.bytes);
+      done = mmap(run.begin, run.bytes, run.protection, MAP_SHARED | MAP_FIXED, fd, 0) == run.begin;
+      if (!done)
+        mprotect(run.begin, run.bytes, run.protection);
+    }
+    Moving = false;
+  }
+  close(fd);
+  return done;
+}
+
+bool share(char *pages, size_t bytes, char *alias) {
+  std::vector<Run> runs;
+  if (!installFaultHandler() || !findRuns(pages, bytes, runs))
+    return false;
+  for (const Run &run : runs)
+    if (!moveRun(run, alias + (run.begin - pages)))
+      return false;
+  return true;
+}
+
+} // namespace
+
+bool sharePages(char *pages, size_t bytes, char *alias) {
+  static std::mutex &mutex = *new std::mutex;
+  std::lock_guard lock(mutex);
+  // On a thread of its own: the pages may hold the caller's stack, which must not change while they move.
+  bool done = false;
+  std::thread([&] { done = share(pages, bytes, alias); }).join();
+  return done;
+}
+
+} // namespace wavesan::agent

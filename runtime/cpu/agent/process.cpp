@@ -1,0 +1,135 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "process.h"
+
+#include "api_table.h"
+#include "copies.h"
+#include "queue.h"
+#include "signals.h"
+#include "tools.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <pthread.h>
+#include <unistd.h>
+#include <utility>
+
+namespace wavesan::agent {
+namespace {
+
+struct Process {
+  std::recursive_mutex mutex; ///< recursive: a tool's OnLoad may call hsa_init
+  uint32_t references = 0;
+  bool configured = false;
+  abi::Options options;
+  const GpuTarget *gpu = nullptr;
+};
+
+Process &process() {
+  static Process &p = *new Process;
+  return p;
+}
+
+std::atomic<bool> Initialized{false};
+std::atomic<pid_t> Owner{0}; ///< the process that called hsa_init; differs from getpid() in a forked child
+
+/// Reads the options and chooses the GPU. False, with one line on stderr, if that cannot be done.
+bool configure(Process &p) {
+  if (p.configured)
+    return true;
+  std::vector<std::string> errors;
+  p.options = abi::optionsFromEnvironment(errors);
+  if (!std::getenv("HSA_TOOLS_LIB")) // the tool library reads the same text and says the same
+    for (const std::string &error : errors)
+      std::fprintf(stderr, "wavesan: %s\n", error.c_str());
+  const std::string name = p.options.gpu == "auto" ? chooseGpu(findProgramTargets()) : p.options.gpu;
+  p.gpu = findGpuTarget(name);
+  if (!p.gpu) {
+    std::fprintf(stderr, "wavesan: option gpu: the CPU agent does not know '%s'; it knows %s\n", name.c_str(),
+                 gpuTargetNames().c_str());
+    return false;
+  }
+  if (p.options.verbosity >= 1)
+    std::fprintf(stderr, "wavesan: CPU agent: presenting %s, waves of %u\n", p.gpu->name, p.gpu->waveSize);
+  p.configured = true;
+  return true;
+}
+
+void forkedChild() { Initialized = false; }
+
+/// Runs once when the process ends: after HIP's tear-down (which this library's dependents do first), before the
+/// static destructors of the libraries below (LLVM's), whose objects running kernels use.
+void endProcess() {
+  if (Owner != getpid())
+    return; // never initialised, or a forked child: the threads are elsewhere
+  Owner = 0;
+  constexpr uint64_t graceNs = 1'000'000'000;
+  stopAsyncHandlers();
+  stopCopies();
+  parkAllQueues(graceNs);
+  unloadTools();
+}
+
+// Registered when the library is loaded: handlers run in reverse order, so this one follows those of all libraries that
+// were initialised later because they depend on this one.
+[[gnu::constructor]] void registerEnd() { std::atexit(endProcess); }
+// A process whose exit handlers were skipped (dlclose of everything) still tells its tools.
+[[gnu::destructor]] void endAtUnload() { endProcess(); }
+
+} // namespace
+
+bool isInitialized() { return Initialized.load(std::memory_order_acquire); }
+const abi::Options &options() { return process().options; }
+const GpuTarget &gpuTarget() { return *process().gpu; }
+
+uint64_t gpuMemoryCapacity() {
+  const uint64_t installed = uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+  return std::min<uint64_t>(uint64_t(16) << 30, installed);
+}
+
+namespace impl {
+
+hsa_status_t hsa_init() {
+  Process &p = process();
+  std::lock_guard lock(p.mutex);
+  if (p.references == UINT32_MAX)
+    return HSA_STATUS_ERROR_REFCOUNT_OVERFLOW;
+  const pid_t self = getpid();
+  if (Owner != 0 && Owner != self)
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES; // forked after hsa_init
+  if (p.references == 0) {
+    if (!configure(p))
+      return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+    if (Owner == 0) {
+      Owner = self;
+      static bool registered = false;
+      if (!std::exchange(registered, true))
+        pthread_atfork(nullptr, nullptr, forkedChild);
+    }
+    ++p.references;
+    Initialized.store(true, std::memory_order_release);
+    loadTools();
+    return HSA_STATUS_SUCCESS;
+  }
+  ++p.references;
+  return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t hsa_shut_down() {
+  Process &p = process();
+  std::lock_guard lock(p.mutex);
+  if (p.references == 0 || !isInitialized())
+    return HSA_STATUS_ERROR_NOT_INITIALIZED;
+  if (--p.references > 0)
+    return HSA_STATUS_SUCCESS;
+  unloadTools();
+  resetApiTables();
+  Initialized.store(false, std::memory_order_release);
+  return HSA_STATUS_SUCCESS;
+}
+
+} // namespace impl
+} // namespace wavesan::agent

@@ -1,0 +1,31 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where a kernel's LDS variables lie in its group segment.
+#ifndef WAVESAN_CPU_ENGINE_LDS_LAYOUT_H
+#define WAVESAN_CPU_ENGINE_LDS_LAYOUT_H
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <cstdint>
+
+namespace llvm {
+class Function;
+class GlobalVariable;
+} // namespace llvm
+
+namespace wavesan::cpu::engine {
+
+struct LdsLayout {
+  llvm::DenseMap<const llvm::GlobalVariable *, uint32_t> offsets;
+  uint32_t staticBytes = 0;
+};
+
+/// Lays out the LDS variables that are reachable from `kernel`: static ones by decreasing alignment, then size, which
+/// wastes no more than the compiler's own layout; dynamic ones (extern arrays) all begin at `fixedBytes`.
+/// The order of variables may differ from the code object's; nothing in a program may depend on it.
+LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes);
+
+} // namespace wavesan::cpu::engine
+
+#endif // WAVESAN_CPU_ENGINE_LDS_LAYOUT_H

@@ -1,0 +1,62 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The memory in which one workgroup at a time lives: waves, LDS, private memory. Reused from workgroup to workgroup
+// and from launch to launch; used by one thread at a time.
+#ifndef WAVESAN_CPU_ENGINE_RESIDENCY_H
+#define WAVESAN_CPU_ENGINE_RESIDENCY_H
+
+#include "workgroup.h"
+
+#include <cstddef>
+#include <string>
+
+namespace wavesan::cpu::engine {
+
+/// Anonymous memory that costs nothing until it is touched.
+class Mapping {
+public:
+  Mapping() = default;
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
+  ~Mapping();
+  /// At least `bytes`; the content is kept or zero. False if the system has no more.
+  bool reserve(size_t bytes);
+  uint8_t *data() const { return memory; }
+
+private:
+  uint8_t *memory = nullptr;
+  size_t size = 0;
+};
+
+/// What all workgroups of a launch share.
+struct Shape {
+  uint32_t workgroups[3];
+  uint64_t count;
+  uint32_t waves;         ///< of a full workgroup
+  uint32_t scratchStride; ///< bytes of private memory of one lane
+};
+
+class Residency {
+public:
+  /// Prepares for a launch. False with `error` set if memory is short.
+  bool prepare(LaunchState &launch, const Shape &shape, std::string &error);
+  /// Runs the workgroup with this linear id to its end. Calls HookHandler::workgroupEnd in every case.
+  Outcome run(LaunchState &launch, const Shape &shape, uint64_t linearId);
+
+private:
+  Workgroup group;
+  Mapping lds, scratch;
+  uint32_t ldsAperture = 0;
+  uint32_t partSize[3] = {}; ///< work-items for which the wave banks hold the ids
+  uint32_t partWaveSize = 0;
+
+  void start(LaunchState &launch, const Shape &shape, uint64_t linearId);
+  void setWorkitems(uint32_t lanes, const uint32_t (&size)[3]);
+  Outcome schedule(LaunchState &launch);
+  Outcome fault(LaunchState &launch, const WaveState &wave) const;
+};
+
+} // namespace wavesan::cpu::engine
+
+#endif // WAVESAN_CPU_ENGINE_RESIDENCY_H

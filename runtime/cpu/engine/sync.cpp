@@ -1,0 +1,158 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Barriers, fences, clocks, traps and the hooks.
+#include "handlers.h"
+#include "lanes.h"
+#include "workgroup.h"
+
+#include "wavesan/abi/hooks.h"
+
+#include <atomic>
+#include <thread>
+
+namespace wavesan::cpu::engine {
+
+void Workgroup::completeBarrierIfDone() {
+  if (barrierArrived && barrierArrived >= alive) {
+    barrierArrived = 0;
+    ++barrierPhase;
+  }
+}
+
+void Workgroup::arrive() {
+  ++barrierArrived;
+  completeBarrierIfDone();
+}
+
+namespace {
+
+// barrierPhase of a wave: the phase that must be complete before it goes on; the scheduler compares.
+void waitFor(Wave &w, uint64_t phase) {
+  w.barrierPhase = phase;
+  if (w.group->barrierPhase < phase)
+    w.stop = Stop::Barrier;
+  else
+    w.tick();
+}
+
+void barrierRun(Wave &w, const Op &) {
+  const uint64_t phase = w.group->barrierPhase + 1;
+  w.group->arrive();
+  waitFor(w, phase);
+}
+
+void signalRun(Wave &w, const Op &) {
+  w.barrierPhase = w.group->barrierPhase + 1;
+  w.signalled = true;
+  w.group->arrive();
+  w.tick();
+}
+
+void waitRun(Wave &w, const Op &) {
+  const uint64_t phase = w.signalled ? w.barrierPhase : w.group->barrierPhase + 1;
+  w.signalled = false;
+  waitFor(w, phase);
+}
+
+void sleepRun(Wave &w, const Op &) {
+  // A wave that sleeps usually polls: for another wave, or for a host thread.
+  if (w.group->alive == 1)
+    std::this_thread::yield();
+  w.quantum = 0;
+  w.tick();
+}
+
+void fenceRun(Wave &w, const Op &) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  w.tick();
+}
+
+void nopRun(Wave &, const Op &) {}
+
+void clockRun(Wave &w, const Op &o) {
+  const uint64_t now = w.group->clock += 64; // never twice the same
+  mapLanes<Cost::Cheap>(w, w.at<uint64_t>(o.d), 1, [=](uint32_t) { return now; });
+}
+
+void trapRun(Wave &w, const Op &o) { w.raise(Outcome::Trap, o, "the kernel executed a trap"); }
+void unsupportedRun(Wave &w, const Op &o) {
+  w.raise(Outcome::UnsupportedInstruction, o, static_cast<const char *>(o.extra));
+}
+
+void kernargCheckRun(Wave &w, const Op &o) {
+  if (o.imm > w.group->launch->launch->kernargBytes)
+    w.raise(Outcome::MemoryFault, o, "read beyond the kernarg segment");
+}
+
+WaveView viewOf(Wave &w) {
+  Workgroup &g = *w.group;
+  return WaveView{.lds = w.lds,
+                  .ldsBytes = w.ldsBytes,
+                  .workgroup = {g.id[0], g.id[1], g.id[2]},
+                  .wave = w.index,
+                  .waveSize = w.lanes,
+                  .waveCount = g.waveCount,
+                  .workgroupData = g.hookData};
+}
+
+template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
+
+template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
+  HookHandler *handler = w.group->launch->launch->hooks;
+  if (!handler)
+    return;
+  const auto &x = *static_cast<const HookOperands *>(o.extra);
+  WaveView view = viewOf(w);
+  const auto info = [&] { return uniform<uint32_t>(w, x.info); };
+  const auto site = [&] { return uniform<uint32_t>(w, x.site); };
+  using abi::Hook;
+  if constexpr (which == Hook::KernelBegin)
+    handler->kernelBegin(view, w.exec,
+                         reinterpret_cast<const abi::DispatchContext *>(uniform<uint64_t>(w, x.address)));
+  else if constexpr (which == Hook::KernelEnd)
+    handler->kernelEnd(view, w.exec);
+  else if constexpr (which == Hook::LdsAccess)
+    handler->ldsAccess(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+  else if constexpr (which == Hook::GenericAccess)
+    handler->genericAccess(view, w.exec, w.at<uint64_t>(x.address), info(), site());
+  else if constexpr (which == Hook::LdsRange)
+    handler->ldsRange(view, w.exec, w.at<uint32_t>(x.address), w.at<uint64_t>(x.length), info(), site(),
+                      uniform<uint32_t>(w, x.variable));
+  else if constexpr (which == Hook::GenericRange)
+    handler->genericRange(view, w.exec, w.at<uint64_t>(x.address), w.at<uint64_t>(x.length), info(), site());
+  else if constexpr (which == Hook::BarrierArrive)
+    handler->barrierArrive(view, w.exec, site());
+  else if constexpr (which == Hook::BarrierLeave)
+    handler->barrierLeave(view, w.exec, site());
+  else if constexpr (which == Hook::Fence)
+    handler->fence(view, w.exec, info());
+  else if constexpr (which == Hook::Wait)
+    handler->wait(view, w.exec, info());
+}
+
+} // namespace
+
+Handler barrier() { return barrierRun; }
+Handler barrierSignal() { return signalRun; }
+Handler barrierWait() { return waitRun; }
+Handler sleepOp() { return sleepRun; }
+Handler fenceOp() { return fenceRun; }
+Handler nop() { return nopRun; }
+Handler clockOp() { return clockRun; }
+Handler trap() { return trapRun; }
+Handler unsupported() { return unsupportedRun; }
+Handler kernargCheck() { return kernargCheckRun; }
+
+Handler hook(uint32_t index) {
+  switch (abi::Hook(index)) {
+#define WAVESAN_HOOK_CASE(id, symbol)                                                                                  \
+  case abi::Hook::id: return hookRun<abi::Hook::id>;
+    WAVESAN_HOOKS(WAVESAN_HOOK_CASE)
+#undef WAVESAN_HOOK_CASE
+  case abi::Hook::Count: break;
+  }
+  return nullptr;
+}
+
+} // namespace wavesan::cpu::engine

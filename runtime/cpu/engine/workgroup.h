@@ -1,0 +1,93 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A resident workgroup: its waves with their whole state, its barrier, and what they share with the launch.
+// Everything here belongs to the thread that executes the workgroup.
+#ifndef WAVESAN_CPU_ENGINE_WORKGROUP_H
+#define WAVESAN_CPU_ENGINE_WORKGROUP_H
+
+#include "function.h"
+#include "random.h"
+#include "wave.h"
+
+#include <memory>
+#include <vector>
+
+namespace wavesan::cpu::engine {
+
+/// Frames of one wave. Blocks are reused from workgroup to workgroup; addresses stay valid until popped.
+class RegisterStack {
+public:
+  /// Returns `bytes` bytes, 64-byte aligned; `mark` receives what pop() needs to undo this push.
+  std::byte *push(size_t bytes, size_t &mark);
+  void pop(size_t mark);
+  void clear() { chunk = used = 0; }
+
+private:
+  struct Free {
+    void operator()(std::byte *p) const;
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte[], Free> memory;
+    size_t size;
+  };
+  std::vector<Chunk> chunks;
+  size_t chunk = 0, used = 0;
+};
+
+struct WaveState : Wave {
+  RegisterStack stack;
+  std::vector<Frame> frames;
+  std::unique_ptr<std::byte[]> bankMemory; ///< of Bank::Wave
+  bool ended = false;
+  bool atBarrier = false;
+};
+
+/// What the waves of a launch need from the program. Shared by all threads of the launch.
+struct LaunchState {
+  const Launch *launch = nullptr;
+  const Function *entry = nullptr;
+  std::byte *launchBank = nullptr;
+  uint32_t waveSize = 64;
+  uint32_t staticLdsBytes = 0;
+  uint64_t implicitArg = 0;
+  /// Decodes on first use; null with *error set when the function has no body. Thread-safe.
+  const Function *(*function)(LaunchState &, const void *llvmFunction, const char **error) = nullptr;
+  /// The function whose address is `address`, decoded; null if there is none. Thread-safe.
+  const Function *(*functionAt)(LaunchState &, uint64_t address, const char **error) = nullptr;
+  void *program = nullptr; ///< for the two above
+  void *kernel = nullptr;
+};
+
+struct Workgroup {
+  LaunchState *launch = nullptr;
+  uint32_t id[3] = {};
+  uint64_t linearId = 0;
+  std::vector<std::unique_ptr<WaveState>> waves; ///< the first waveCount are in use
+  uint32_t waveCount = 0;
+  void *hookData = nullptr;
+
+  // Barrier: a phase completes when all waves that have not ended have arrived.
+  uint64_t barrierPhase = 0;
+  uint32_t barrierArrived = 0;
+  uint32_t alive = 0;
+
+  Random random;
+  uint32_t quantumRange = 1;
+  uint64_t clock = 0; ///< operations executed; what the clock intrinsics read
+
+  void arrive();
+  void completeBarrierIfDone();
+  int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }
+};
+
+/// Enters `function` with `lanes`; arguments are copied from the caller's registers. Faults on overflow.
+bool pushFrame(WaveState &w, const Function &function, LaneMask lanes, const CallSite *site);
+/// Makes the lowest pending block of the innermost frame with lanes the current one; ends the wave if there is none.
+void resumePending(WaveState &w);
+/// Adds lanes to a block's pending mask.
+void addPending(Frame &f, uint32_t block, LaneMask lanes);
+
+} // namespace wavesan::cpu::engine
+
+#endif // WAVESAN_CPU_ENGINE_WORKGROUP_H

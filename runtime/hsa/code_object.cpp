@@ -1,0 +1,81 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "code_object.h"
+
+#include "elf_reader.h"
+
+#include <set>
+
+namespace wavesan::hsa {
+
+namespace {
+constexpr uint32_t kNoteTypeMetadata = 32; // NT_AMDGPU_METADATA
+constexpr char kNoteOwner[] = "AMDGPU";
+} // namespace
+
+std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std::vector<std::string> &errors) {
+  auto object = std::make_shared<CodeObject>();
+  std::string error;
+  std::optional<ElfReader> elf = ElfReader::open(bytes, error);
+  if (!elf) {
+    errors.push_back(std::move(error));
+    return object;
+  }
+
+  MetadataMap metadata;
+  if (std::optional<std::string_view> note = elf->note(kNoteOwner, kNoteTypeMetadata)) {
+    if (std::optional<MetadataMap> parsed = parseMetadata(*note, error))
+      metadata = std::move(*parsed);
+    else
+      errors.push_back(error);
+  }
+
+  std::set<std::string, std::less<>> twinNames;
+  if (std::optional<std::string_view> section = elf->section(abi::kSiteTableSection)) {
+    object->SiteBytes.assign(*section);
+    object->Sites = abi::parseSiteTable(object->SiteBytes, error);
+    if (!object->Sites)
+      errors.push_back(error);
+  }
+  if (object->Sites) {
+    const abi::SiteTableView &sites = *object->Sites;
+    for (uint32_t i = 0; i < sites.kernelCount(); ++i) {
+      abi::KernelEntry entry = sites.kernel(i);
+      std::string originalName(sites.string(entry.original)), twinName(sites.string(entry.twin));
+      TwinInfo info;
+      info.file = sites.string(entry.file);
+      info.line = entry.line;
+      info.granuleLog2 = entry.granuleLog2;
+      for (uint32_t s = 0; s < entry.skipCount; ++s) {
+        abi::SkipEntry skip = sites.skip(entry.skipFirst + s);
+        info.skippedSites[std::string(sites.string(skip.reason))] += skip.count;
+      }
+      auto original = metadata.find(originalName), twin = metadata.find(twinName);
+      if (original == metadata.end() || twin == metadata.end()) {
+        info.problem = "the code object's metadata lacks " + (original == metadata.end() ? originalName : twinName);
+      } else {
+        info.original = original->second;
+        info.twin = twin->second;
+        info.kernarg = KernargPlan::make(info.original, info.twin, info.problem);
+      }
+      if (!info.problem.empty())
+        errors.push_back(info.problem);
+      twinNames.insert(std::move(twinName));
+      object->Twins.insert_or_assign(std::move(originalName), std::move(info));
+    }
+  }
+  for (const auto &[name, kernel] : metadata)
+    if (!twinNames.count(name))
+      object->KernelNames.push_back(name);
+  for (const auto &[name, twin] : object->Twins)
+    if (!metadata.count(name))
+      object->KernelNames.push_back(name);
+  return object;
+}
+
+const TwinInfo *CodeObject::twin(std::string_view kernel) const {
+  auto it = Twins.find(kernel);
+  return it == Twins.end() ? nullptr : &it->second;
+}
+
+} // namespace wavesan::hsa

@@ -1,0 +1,57 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the tool knows of one device code object: kernels, twins and access sites.
+#ifndef WAVESAN_HSA_CODE_OBJECT_H
+#define WAVESAN_HSA_CODE_OBJECT_H
+
+#include "kernarg_layout.h"
+#include "kernel_metadata.h"
+
+#include "wavesan/abi/site_table.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wavesan::hsa {
+
+/// A kernel that the pass gave a twin.
+struct TwinInfo {
+  KernelMetadata original, twin;
+  std::optional<KernargPlan> kernarg;
+  std::string problem; ///< why its dispatches cannot be checked; empty when they can
+  std::string file;    ///< of the definition; may be empty
+  uint32_t line = 0;
+  uint32_t granuleLog2 = 0;
+  std::map<std::string, uint64_t> skippedSites; ///< reason -> sites
+};
+
+/// Immutable after parse(), so thread-safe. Owns copies of everything it needs of the file.
+class CodeObject {
+public:
+  /// Never fails: what cannot be understood is left out and said in `errors`, one line each. A code object without a
+  /// site table is not an error.
+  static std::shared_ptr<const CodeObject> parse(std::string_view bytes, std::vector<std::string> &errors);
+
+  bool instrumented() const { return Sites.has_value(); }
+  /// Kernels by linkage name, twins excluded.
+  const std::vector<std::string> &kernels() const { return KernelNames; }
+  /// Null when the kernel has no twin.
+  const TwinInfo *twin(std::string_view kernel) const;
+  /// Only where instrumented().
+  const abi::SiteTableView &sites() const { return *Sites; }
+
+private:
+  std::string SiteBytes; ///< Sites points into it
+  std::optional<abi::SiteTableView> Sites;
+  std::vector<std::string> KernelNames;
+  std::map<std::string, TwinInfo, std::less<>> Twins; ///< by original's linkage name
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_CODE_OBJECT_H

@@ -1,0 +1,144 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dispatch_resources.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace wavesan::hsa {
+
+namespace {
+constexpr size_t kSmallestBuffer = 4096;
+/// Returned memory that is kept for reuse; what comes on top goes back to the runtime.
+constexpr size_t kMaxFreeBytes = size_t(1) << 30;
+constexpr uint64_t kSmallestTable = 16, kLargestTable = 1u << 20;
+} // namespace
+
+bool BufferPool::take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error) {
+  size_t sizeClass = std::bit_ceil(std::max(bytes, kSmallestBuffer));
+  out = {nullptr, sizeClass, pool.handle, agent.handle};
+  {
+    std::lock_guard lock(Mutex);
+    auto it = Free.find({pool.handle, agent.handle, sizeClass});
+    if (it != Free.end() && !it->second.empty()) {
+      out.address = it->second.back();
+      it->second.pop_back();
+      FreeBytes -= sizeClass;
+      return true;
+    }
+  }
+  hsa_status_t status = Runtime.amd.hsa_amd_memory_pool_allocate_fn(pool, sizeClass, 0, &out.address);
+  if (status != HSA_STATUS_SUCCESS || !out.address) {
+    out = {};
+    error = "cannot allocate " + std::to_string(sizeClass) + " bytes (" + Runtime.statusText(status) + ")";
+    return false;
+  }
+  // Memory of the agent's own pools needs no permission; asking for it is harmless.
+  status = Runtime.amd.hsa_amd_agents_allow_access_fn(1, &agent, nullptr, out.address);
+  if (status != HSA_STATUS_SUCCESS) {
+    Runtime.amd.hsa_amd_memory_pool_free_fn(out.address);
+    out = {};
+    error = "cannot make memory accessible to the agent (" + Runtime.statusText(status) + ")";
+    return false;
+  }
+  return true;
+}
+
+void BufferPool::give(Buffer buffer) {
+  if (!buffer.address)
+    return;
+  {
+    std::lock_guard lock(Mutex);
+    if (FreeBytes + buffer.bytes <= kMaxFreeBytes) {
+      Free[{buffer.pool, buffer.agent, buffer.bytes}].push_back(buffer.address);
+      FreeBytes += buffer.bytes;
+      return;
+    }
+  }
+  Runtime.amd.hsa_amd_memory_pool_free_fn(buffer.address);
+}
+
+bool SignalPool::take(hsa_signal_t &out, std::string &error) {
+  {
+    std::lock_guard lock(Mutex);
+    if (!Free.empty()) {
+      out = Free.back();
+      Free.pop_back();
+    }
+  }
+  if (!out.handle) {
+    hsa_status_t status = Runtime.core.hsa_signal_create_fn(1, 0, nullptr, &out);
+    if (status != HSA_STATUS_SUCCESS || !out.handle) {
+      out = {};
+      error = "cannot create a signal (" + Runtime.statusText(status) + ")";
+      return false;
+    }
+  }
+  auto *signal = reinterpret_cast<amd_signal_t *>(out.handle);
+  signal->start_ts = signal->end_ts = 0;
+  Runtime.core.hsa_signal_store_relaxed_fn(out, 1);
+  return true;
+}
+
+void SignalPool::give(hsa_signal_t signal) {
+  if (!signal.handle)
+    return;
+  std::lock_guard lock(Mutex);
+  Free.push_back(signal);
+}
+
+DispatchResources::DispatchResources(const Api &api, uint64_t maxRaces)
+    : Buffers(api), Signals(api),
+      Capacity(uint32_t(std::bit_ceil(std::clamp(maxRaces, kSmallestTable, kLargestTable)))) {}
+
+bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, DispatchMemory &out,
+                             std::string &error) {
+  out = {};
+  size_t lockBytes = (size_t(plan.slotCount) * sizeof(uint32_t) + 63) / 64 * 64;
+  size_t recordBytes = size_t(Capacity) * sizeof(abi::RaceRecord);
+  size_t headBytes = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + lockBytes;
+  size_t slotBytes = size_t(plan.slotCount) * plan.slotBytes;
+  bool good = Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
+              Buffers.take(agent.kernarg, agent.agent, kernargBytes, out.kernarg, error) &&
+              (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error)) &&
+              Signals.take(out.signal, error);
+  if (!good) {
+    give(out);
+    out = {};
+    return false;
+  }
+
+  auto *bytes = static_cast<uint8_t *>(out.control.address);
+  out.context = reinterpret_cast<abi::DispatchContext *>(bytes);
+  out.counters = reinterpret_cast<abi::DispatchCounters *>(bytes + sizeof(abi::DispatchContext));
+  uint8_t *locks = bytes + sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters);
+  out.table = reinterpret_cast<abi::RaceTable *>(bytes + headBytes);
+  std::memset(bytes, 0, headBytes + sizeof(abi::RaceTable) + recordBytes);
+
+  out.table->capacity = Capacity;
+  abi::DispatchContext &context = *out.context;
+  context.magic = abi::kContextMagic;
+  context.abiVersion = abi::kAbiVersion;
+  context.raceTable = reinterpret_cast<uint64_t>(out.table);
+  context.counters = reinterpret_cast<uint64_t>(out.counters);
+  if (plan.slotCount != 0) {
+    context.slotPool = reinterpret_cast<uint64_t>(out.slots.address);
+    context.slotLocks = reinterpret_cast<uint64_t>(locks);
+    context.slotCount = plan.slotCount;
+    context.slotBytes = plan.slotBytes;
+  }
+  context.ldsStateOffset = plan.stateOffset;
+  context.ldsBytes = plan.ldsBytes;
+  context.wavesPerWorkgroup = plan.waves;
+  return true;
+}
+
+void DispatchResources::give(const DispatchMemory &memory) {
+  Buffers.give(memory.control);
+  Buffers.give(memory.kernarg);
+  Buffers.give(memory.slots);
+  Signals.give(memory.signal);
+}
+
+} // namespace wavesan::hsa

@@ -1,0 +1,98 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memory and signals of checked dispatches: allocated through the HSA runtime, initialised, reused.
+#ifndef WAVESAN_HSA_DISPATCH_RESOURCES_H
+#define WAVESAN_HSA_DISPATCH_RESOURCES_H
+
+#include "agent_info.h"
+#include "api.h"
+#include "shadow_plan.h"
+
+#include "wavesan/abi/dispatch.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace wavesan::hsa {
+
+/// A block of device-accessible memory. Plain handle; BufferPool owns the memory.
+struct Buffer {
+  void *address = nullptr;
+  size_t bytes = 0; ///< size class, not the size asked for
+  uint64_t pool = 0, agent = 0;
+};
+
+/// Hands out blocks in power-of-two sizes and keeps returned ones. Thread-safe. Its memory is not freed when
+/// the process ends: the runtime may be gone by then.
+class BufferPool {
+public:
+  explicit BufferPool(const Api &api) : Runtime(api) {}
+  /// At least `bytes` bytes that the agent and the host can access (the host only if the pool is host memory). On failure
+  /// returns false and one line in `error`.
+  bool take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error);
+  void give(Buffer buffer);
+
+private:
+  const Api &Runtime;
+  std::mutex Mutex;
+  std::map<std::tuple<uint64_t, uint64_t, size_t>, std::vector<void *>> Free; ///< (pool, agent, size class)
+  size_t FreeBytes = 0;
+};
+
+/// Completion signals of the tool. Thread-safe.
+class SignalPool {
+public:
+  explicit SignalPool(const Api &api) : Runtime(api) {}
+  /// A signal of value 1 without time stamps.
+  bool take(hsa_signal_t &out, std::string &error);
+  void give(hsa_signal_t signal);
+
+private:
+  const Api &Runtime;
+  std::mutex Mutex;
+  std::vector<hsa_signal_t> Free;
+};
+
+/// What one checked dispatch holds until it has been drained.
+struct DispatchMemory {
+  Buffer control; ///< DispatchContext, DispatchCounters, slot locks, RaceTable and its records
+  Buffer kernarg;
+  Buffer slots; ///< address null: cells in LDS
+  abi::DispatchContext *context = nullptr;
+  abi::DispatchCounters *counters = nullptr;
+  abi::RaceTable *table = nullptr;
+  hsa_signal_t signal{};
+
+  abi::RaceRecord *records() const { return reinterpret_cast<abi::RaceRecord *>(table + 1); }
+};
+
+/// Thread-safe.
+class DispatchResources {
+public:
+  /// `maxRaces`: the option; rounded up to a power of two and limited.
+  DispatchResources(const Api &api, uint64_t maxRaces);
+
+  /// Everything but the contents of the kernarg block; counters, race table and locks are zero. The context lacks nothing
+  /// but dispatchId, sizes of grid and workgroup. On failure nothing is held and `error` has one line.
+  bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, DispatchMemory &out,
+            std::string &error);
+  /// For a dispatch that has completed.
+  void give(const DispatchMemory &memory);
+
+  uint32_t tableCapacity() const { return Capacity; }
+
+private:
+  BufferPool Buffers;
+  SignalPool Signals;
+  uint32_t Capacity;
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_DISPATCH_RESOURCES_H

@@ -1,0 +1,136 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "findings.h"
+
+#include "race_builder.h"
+
+#include <algorithm>
+
+namespace wavesan::hsa {
+
+Findings::Findings(std::unique_ptr<report::Sink> sink, Status &status, uint64_t maxReports)
+    : Out(std::move(sink)), Page(status), MaxReports(maxReports) {}
+
+void Findings::dispatchSeen() {
+  std::lock_guard lock(Mutex);
+  ++Sum.dispatches;
+}
+
+void Findings::noTwin(const std::string &kernel) {
+  std::lock_guard lock(Mutex);
+  ++Sum.noTwin[kernel];
+  Page.add(&abi::StatusPage::dispatchesUnchecked);
+}
+
+void Findings::unchecked(const std::string &kernel, const std::string &reason) {
+  std::lock_guard lock(Mutex);
+  ++Sum.unchecked[{kernel, reason}];
+  Page.add(&abi::StatusPage::dispatchesUnchecked);
+}
+
+void Findings::unfinished(uint64_t dispatches) {
+  std::lock_guard lock(Mutex);
+  Sum.unfinishedDispatches += dispatches;
+}
+
+void Findings::lateDispatch(const std::string &kernel) {
+  std::lock_guard lock(Mutex);
+  Page.add(&abi::StatusPage::dispatchesUnchecked);
+  std::string line = "not checked: kernel " + kernel + ": dispatched after the program's exit began";
+  if (PrintedErrors.insert(line).second)
+    Out->onMessage(line);
+}
+
+void Findings::message(const std::string &line) {
+  std::lock_guard lock(Mutex);
+  Out->onMessage(line);
+}
+
+void Findings::error(const std::string &line) {
+  std::lock_guard lock(Mutex);
+  ++Sum.errors;
+  Page.add(&abi::StatusPage::errors);
+  if (PrintedErrors.insert(line).second)
+    Out->onMessage(line);
+}
+
+void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
+  std::lock_guard lock(Mutex);
+  const abi::DispatchCounters &c = result.counters;
+  ++Sum.checkedDispatches;
+  Sum.checkedAccesses += c.checkedAccesses;
+  Sum.racesDropped += c.racesDropped;
+  Sum.historyOverflow += c.historyOverflow;
+  Sum.generationOverflow += c.generationOverflow;
+  Sum.outsideShadow += c.outsideShadow;
+  Sum.failedDispatches += result.failed;
+  Page.add(&abi::StatusPage::checkedAccesses, c.checkedAccesses);
+  std::string identity = kernel.name + '\n' + kernel.twin->file + '\n' + std::to_string(kernel.twin->line);
+  if (CheckedKernels.insert(std::move(identity)).second) {
+    ++Sum.kernels;
+    Page.add(&abi::StatusPage::kernels);
+    for (const auto &[reason, sites] : kernel.twin->skippedSites)
+      Sum.skippedSites[reason] += sites;
+  }
+  addRaces(kernel, dispatch, result);
+}
+
+void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
+  std::vector<const abi::RaceRecord *> records;
+  for (const abi::RaceRecord &record : result.records) {
+    if (isPlausible(record, kernel))
+      records.push_back(&record);
+    else
+      ++Sum.damagedRecords;
+  }
+  std::sort(records.begin(), records.end(), [](auto *a, auto *b) { return recordBefore(*a, *b); });
+
+  // Several site pairs can be one pair of source positions (unrolled loops, both orders). The first record speaks for
+  // all of them.
+  struct Group {
+    const abi::RaceRecord *first;
+    bool swapped;
+    uint64_t count = 0;
+    bool bothOrders = false;
+  };
+  std::vector<Group> groups;
+  std::map<std::string, size_t> groupOf;
+  for (const abi::RaceRecord *record : records) {
+    RaceKey key = raceIdentity(*record, kernel);
+    if (KnownRaces.count(key.text)) {
+      Sum.laterOccurrences += record->count;
+      continue;
+    }
+    auto [it, isNew] = groupOf.try_emplace(key.text, groups.size());
+    if (isNew)
+      groups.push_back({record, key.swapped});
+    Group &group = groups[it->second];
+    group.count += record->count;
+    group.bothOrders |= key.swapped != group.swapped;
+  }
+  for (auto &[text, index] : groupOf)
+    KnownRaces.insert(text);
+  for (const Group &group : groups) {
+    ++Sum.races;
+    Page.add(&abi::StatusPage::races);
+    if (Sum.races > MaxReports) {
+      ++Sum.racesNotPrinted;
+      continue;
+    }
+    report::Race race = buildRace(*group.first, kernel, dispatch);
+    race.occurrences = group.count;
+    race.bothOrders = group.bothOrders;
+    Out->onRace(race);
+  }
+}
+
+void Findings::finish() {
+  std::lock_guard lock(Mutex);
+  if (Finished)
+    return;
+  Finished = true;
+  Out->onSummary(Sum);
+  Page.add(&abi::StatusPage::summariesPrinted);
+}
+
+} // namespace wavesan::hsa

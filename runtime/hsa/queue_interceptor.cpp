@@ -1,0 +1,139 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "queue_interceptor.h"
+
+#include "packet_rewriter.h"
+#include "tool.h"
+
+#include <cstring>
+
+namespace wavesan::hsa {
+
+namespace {
+
+/// How long destroying a queue waits for results of its dispatches. They have completed already in a correct program.
+constexpr std::chrono::seconds kDestroyLimit(1);
+
+/// Size and alignment of every AQL packet.
+struct alignas(64) Packet {
+  uint8_t bytes[64];
+};
+
+/// Called by the runtime on the thread that submits, with the packets written so far.
+void onPackets(const void *packets, uint64_t count, uint64_t, void *data, hsa_amd_queue_intercept_packet_writer writer) {
+  Tool *tool = Tool::current();
+  auto &queue = *static_cast<QueueState *>(data);
+  try {
+    std::vector<Packet> copies(count);
+    std::memcpy(static_cast<void *>(copies.data()), packets, count * sizeof(Packet));
+    for (Packet &packet : copies) {
+      auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
+      unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+      if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+        rewritePacket(*tool, queue, *dispatch);
+    }
+    writer(copies.data(), count);
+    return;
+  } catch (const std::exception &e) {
+    // Only the copy can fail here; rewritePacket() handles its own failures. Nothing has been written yet.
+    tool->findings.error(std::string("packets run unchecked: ") + e.what());
+  }
+  writer(packets, count);
+}
+
+/// In front of the program's error callback, which often ends the process: saves what has been found so far.
+void onQueueError(hsa_status_t status, hsa_queue_t *queue, void *data) {
+  Tool *tool = Tool::current();
+  auto *state = static_cast<QueueState *>(data);
+  if (status != HSA_STATUS_SUCCESS)
+    tool->drain.salvage(state->number);
+  if (state->errorCallback)
+    state->errorCallback(status, queue, state->errorData);
+}
+
+hsa_status_t queueCreate(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+                         void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+                         uint32_t privateSegmentSize, uint32_t groupSegmentSize, hsa_queue_t **queue) {
+  Tool &tool = *Tool::current();
+  const Api &api = tool.api;
+  auto plain = [&] {
+    return api.core.hsa_queue_create_fn(agent, size, type, callback, data, privateSegmentSize, groupSegmentSize, queue);
+  };
+  if (!tool.active() || !queue)
+    return plain();
+  QueueState *state = tool.queues->create(agent, type == HSA_QUEUE_TYPE_COOPERATIVE);
+  state->errorCallback = callback;
+  state->errorData = data;
+  hsa_status_t status = api.amd.hsa_amd_queue_intercept_create_fn(agent, size, type, onQueueError, state,
+                                                                  privateSegmentSize, groupSegmentSize, queue);
+  if (status == HSA_STATUS_SUCCESS) {
+    // Time stamps, as HIP asks for them on its queues; they are passed on to the program's signals.
+    api.amd.hsa_amd_profiling_set_profiler_enabled_fn(*queue, 1);
+    status = api.amd.hsa_amd_queue_intercept_register_fn(*queue, onPackets, state);
+    if (status == HSA_STATUS_SUCCESS) {
+      tool.queues->bind(*queue, state);
+      return status;
+    }
+    api.core.hsa_queue_destroy_fn(*queue);
+  }
+  std::string why = api.statusText(status);
+  status = plain();
+  if (status == HSA_STATUS_SUCCESS) // otherwise the program sees the failure it would have seen without the tool
+    tool.findings.error("a queue cannot be intercepted (" + why + "): its dispatches are not checked");
+  return status;
+}
+
+hsa_status_t queueDestroy(hsa_queue_t *queue) {
+  Tool &tool = *Tool::current();
+  QueueState *state = tool.queues->unbind(queue);
+  if (state)
+    tool.drain.waitIdle(state->number, kDestroyLimit);
+  hsa_status_t status = tool.api.core.hsa_queue_destroy_fn(queue);
+  if (state && status == HSA_STATUS_SUCCESS)
+    tool.drain.abandon(state->number);
+  return status;
+}
+
+template <class Visit> void forEachReplacement(Visit visit) {
+  visit(&CoreApiTable::hsa_queue_create_fn, queueCreate);
+  visit(&CoreApiTable::hsa_queue_destroy_fn, queueDestroy);
+}
+
+} // namespace
+
+QueueState *QueueRegistry::create(hsa_agent_t agent, bool cooperative) {
+  std::lock_guard lock(Mutex);
+  All.push_back(std::make_unique<QueueState>());
+  All.back()->number = All.size();
+  All.back()->agent = agent;
+  All.back()->cooperative = cooperative;
+  return All.back().get();
+}
+
+void QueueRegistry::bind(const hsa_queue_t *queue, QueueState *state) {
+  std::lock_guard lock(Mutex);
+  Bound[queue] = state;
+}
+
+QueueState *QueueRegistry::unbind(const hsa_queue_t *queue) {
+  std::lock_guard lock(Mutex);
+  auto it = Bound.find(queue);
+  if (it == Bound.end())
+    return nullptr;
+  QueueState *state = it->second;
+  Bound.erase(it);
+  return state;
+}
+
+void installQueueInterceptors(CoreApiTable &core) {
+  forEachReplacement([&](auto member, auto *replacement) { core.*member = replacement; });
+}
+
+void removeQueueInterceptors(CoreApiTable &core, const CoreApiTable &original) {
+  forEachReplacement([&](auto member, auto *replacement) {
+    if (core.*member == replacement)
+      core.*member = original.*member;
+  });
+}
+
+} // namespace wavesan::hsa

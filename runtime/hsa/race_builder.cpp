@@ -1,0 +1,129 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "race_builder.h"
+
+#include <tuple>
+
+namespace wavesan::hsa {
+
+namespace {
+
+std::vector<report::Frame> framesOf(const abi::SiteTableView &sites, uint32_t frame) {
+  std::vector<report::Frame> frames;
+  while (frame != abi::kNoFrame) {
+    abi::FrameEntry entry = sites.frame(frame);
+    frames.push_back({report::demangle(std::string(sites.string(entry.function))), std::string(sites.string(entry.file)),
+                      entry.line, entry.column});
+    frame = entry.inlinedAt;
+  }
+  return frames;
+}
+
+report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &side) {
+  abi::SiteEntry site = sites.site(side.site);
+  report::Access access;
+  access.bits = side.access;
+  access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
+  access.opcode = sites.string(site.opcode);
+  access.wave = side.wave;
+  access.lane = side.lane;
+  access.frames = framesOf(sites, site.frame);
+  return access;
+}
+
+/// Chains of the module's barriers; barriers of other kernels share no function with the accesses.
+std::vector<std::vector<report::Frame>> barriersOf(const abi::SiteTableView &sites) {
+  std::vector<std::vector<report::Frame>> chains;
+  for (uint32_t i = 0; i < sites.siteCount(); ++i) {
+    abi::SiteEntry site = sites.site(i);
+    if (site.kind == uint32_t(abi::SiteKind::Barrier) && site.frame != abi::kNoFrame)
+      chains.push_back(framesOf(sites, site.frame));
+  }
+  return chains;
+}
+
+std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &side) {
+  std::string text = report::accessText(side.access);
+  abi::SiteEntry site = sites.site(side.site);
+  if (site.frame == abi::kNoFrame)
+    return text + "#" + std::to_string(side.site); // no debug info: the site itself
+  for (uint32_t f = site.frame; f != abi::kNoFrame; f = sites.frame(f).inlinedAt) {
+    abi::FrameEntry frame = sites.frame(f);
+    text += '|';
+    text += sites.string(frame.file);
+    text += ':' + std::to_string(frame.line) + ':' + std::to_string(frame.column);
+  }
+  return text;
+}
+
+} // namespace
+
+bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
+  if (!kernel.object || !kernel.object->instrumented() || !kernel.twin)
+    return false;
+  const abi::SiteTableView &sites = kernel.object->sites();
+  bool goodClass = record.raceClass == uint32_t(abi::RaceClass::Race) ||
+                   record.raceClass == uint32_t(abi::RaceClass::MissingFence);
+  if (record.ready != 1 || record.count == 0 || !goodClass || record.size == 0)
+    return false;
+  for (const abi::RaceSide *side : {&record.current, &record.previous}) {
+    if (side->site >= sites.siteCount() || side->lane >= kernel.twin->twin.waveSize ||
+        side->wave >= abi::kMaxWavesPerWorkgroup || (side->access & (abi::kAccessRead | abi::kAccessWrite)) == 0 ||
+        sites.site(side->site).kind == uint32_t(abi::SiteKind::Barrier))
+      return false;
+  }
+  return true;
+}
+
+report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch) {
+  const abi::SiteTableView &sites = kernel.object->sites();
+  report::Race race;
+  race.raceClass = abi::RaceClass(record.raceClass);
+  race.kernel = kernel.display;
+  race.kernelMangled = kernel.name;
+  race.dispatch = dispatch;
+  for (int d = 0; d < 3; ++d)
+    race.workgroup[d] = record.workgroup[d];
+  race.waveSize = kernel.twin->twin.waveSize;
+  race.ldsFirst = record.address;
+  race.ldsSize = record.size;
+  race.current = accessOf(sites, record.current);
+  race.previous = accessOf(sites, record.previous);
+  race.current.epoch = record.epoch;
+  race.occurrences = record.count;
+
+  bool currentWrites = record.current.access & abi::kAccessWrite;
+  bool previousWrites = record.previous.access & abi::kAccessWrite;
+  race.order = currentWrites && previousWrites ? report::Order::WriteAfterWrite
+               : currentWrites                 ? report::Order::WriteAfterRead
+                                               : report::Order::ReadAfterWrite;
+
+  race.variable = sites.string(sites.site(record.current.site).variable);
+  if (race.variable.empty())
+    race.variable = sites.string(sites.site(record.previous.site).variable);
+  if (record.variableOffset != abi::kNoVariable)
+    race.variableOffset = record.variableOffset;
+  race.situation = report::judgeSituation(race.current.frames, race.previous.frames, barriersOf(sites));
+  return race;
+}
+
+RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
+  const abi::SiteTableView &sites = kernel.object->sites();
+  std::string current = sideIdentity(sites, record.current), previous = sideIdentity(sites, record.previous);
+  RaceKey key;
+  key.swapped = previous < current;
+  if (key.swapped)
+    std::swap(current, previous);
+  key.text = kernel.name + '\n' + std::to_string(record.raceClass) + '\n' + current + '\n' + previous;
+  return key;
+}
+
+bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b) {
+  auto order = [](const abi::RaceRecord &r) {
+    return std::make_tuple(r.workgroup[2], r.workgroup[1], r.workgroup[0], r.epoch, r.raceClass, r.address, r.current.wave,
+                           r.previous.wave, r.current.site, r.previous.site, r.current.lane, r.previous.lane);
+  };
+  return order(a) < order(b);
+}
+
+} // namespace wavesan::hsa

@@ -1,0 +1,38 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns a race record of the device into a report.
+#ifndef WAVESAN_HSA_RACE_BUILDER_H
+#define WAVESAN_HSA_RACE_BUILDER_H
+
+#include "kernel_table.h"
+
+#include "wavesan/abi/dispatch.h"
+#include "wavesan/report/race.h"
+
+#include <optional>
+#include <string>
+
+namespace wavesan::hsa {
+
+/// Identity of a distinct race: kernel, class and the unordered pair of source positions with their inlining chains.
+struct RaceKey {
+  std::string text;
+  bool swapped = false; ///< the two sides stand in `text` in the other order
+};
+
+/// True if `record` can have been written by a twin of `kernel`: finished, sites and lanes in range. The record
+/// comes from memory that a faulty program may have overwritten.
+bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel);
+
+/// Only for plausible records.
+report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch);
+
+RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
+
+/// Order of records that does not depend on where they stand in the table.
+bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b);
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_RACE_BUILDER_H

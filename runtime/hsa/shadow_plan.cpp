@@ -1,0 +1,69 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "shadow_plan.h"
+
+#include "wavesan/abi/dispatch.h"
+
+#include <algorithm>
+
+namespace wavesan::hsa {
+
+namespace {
+/// A dispatch whose slots need more than this is not checked rather than taking the program's memory.
+constexpr uint64_t kMaxPoolBytes = uint64_t(4) << 30;
+
+ShadowPlan refuse(std::string why) {
+  ShadowPlan plan;
+  plan.problem = std::move(why);
+  return plan;
+}
+} // namespace
+
+ShadowPlan planShadow(const ShadowRequest &r) {
+  ShadowPlan plan;
+  uint64_t workItems = uint64_t(r.workgroup[0]) * r.workgroup[1] * r.workgroup[2];
+  if (workItems == 0)
+    return refuse("the workgroup is empty");
+  uint64_t waves = (workItems + r.waveSize - 1) / r.waveSize;
+  if (waves > abi::kMaxWavesPerWorkgroup)
+    return refuse("more than " + std::to_string(abi::kMaxWavesPerWorkgroup) + " waves in a workgroup");
+  plan.waves = uint32_t(waves);
+
+  if (r.packetGroupBytes < r.originalGroupBytes)
+    return refuse("the packet's group segment is smaller than the kernel's static LDS");
+  plan.dynamicBytes = r.packetGroupBytes - r.originalGroupBytes;
+  uint64_t lds = uint64_t(r.twinGroupBytes) + plan.dynamicBytes;
+  uint64_t stateOffset = (lds + 15) / 16 * 16;
+  uint64_t stateEnd = stateOffset + sizeof(abi::WorkgroupState);
+  if (stateEnd > r.agentLdsBytes)
+    return refuse("uses " + std::to_string(lds) + " of " + std::to_string(r.agentLdsBytes) + " bytes of LDS, the check needs " +
+                  std::to_string(sizeof(abi::WorkgroupState)) + " of its own");
+  plan.ldsBytes = uint32_t(lds);
+  plan.stateOffset = uint32_t(stateOffset);
+
+  uint64_t cells = abi::shadowBytes(plan.ldsBytes, r.granuleLog2);
+  if (cells == 0 || (stateEnd + cells <= r.agentLdsBytes && !r.cooperative)) {
+    plan.groupBytes = uint32_t(stateEnd + cells);
+    return plan;
+  }
+
+  // As many slots as workgroups can be resident: a workgroup waits for a free slot, so fewer would only be slower, but
+  // workgroups that wait for one another must all get one. LDS is allotted per pair of compute units on some
+  // targets, hence the rounding up of twice the share.
+  plan.groupBytes = uint32_t(stateEnd);
+  uint64_t perUnitByWaves = std::max<uint64_t>(1, r.wavesPerComputeUnit / waves);
+  uint64_t perUnitByLds = (2 * uint64_t(r.agentLdsBytes) / plan.groupBytes + 1) / 2;
+  uint64_t resident = std::max<uint64_t>(1, r.computeUnits) * std::max<uint64_t>(1, std::min(perUnitByWaves, perUnitByLds));
+  uint64_t total = 1;
+  for (int d = 0; d < 3; ++d) {
+    uint64_t groups = (uint64_t(r.grid[d]) + r.workgroup[d] - 1) / r.workgroup[d];
+    total = std::min<uint64_t>(total * std::max<uint64_t>(1, groups), resident); // stays far below overflow
+  }
+  if (total * cells > kMaxPoolBytes)
+    return refuse("the shadow needs " + std::to_string(total * cells >> 20) + " MiB of global memory");
+  plan.slotCount = uint32_t(total);
+  plan.slotBytes = uint32_t(cells);
+  return plan;
+}
+
+} // namespace wavesan::hsa

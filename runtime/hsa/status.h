@@ -1,0 +1,32 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Adds to the status page that `wavesan run` shares with its processes (abi/status_page.h).
+#ifndef WAVESAN_HSA_STATUS_H
+#define WAVESAN_HSA_STATUS_H
+
+#include "wavesan/abi/status_page.h"
+
+#include <string>
+
+namespace wavesan::hsa {
+
+/// Thread-safe. Without a page (the program was not started by `wavesan run`) adding does nothing.
+class Status {
+public:
+  /// Maps the page named by the environment. When it is named but cannot be used, `error` gets one line.
+  explicit Status(std::string &error);
+  ~Status();
+  Status(const Status &) = delete;
+  Status &operator=(const Status &) = delete;
+
+  bool attached() const { return Page != nullptr; }
+  void add(std::atomic<uint64_t> abi::StatusPage::*counter, uint64_t n = 1);
+
+private:
+  abi::StatusPage *Page = nullptr;
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_STATUS_H

@@ -1,0 +1,79 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The tool: everything that one load of the library owns, from OnLoad to the end of the process.
+//
+// The life of a checked dispatch: loader_interceptor (code object -> kernels and twins), queue_interceptor and
+// packet_rewriter (packet -> packet of the twin), drain (completion -> results), findings (results -> reports).
+#ifndef WAVESAN_HSA_TOOL_H
+#define WAVESAN_HSA_TOOL_H
+
+#include "agent_info.h"
+#include "api.h"
+#include "dispatch_resources.h"
+#include "drain.h"
+#include "findings.h"
+#include "kernel_table.h"
+#include "status.h"
+
+#include "wavesan/abi/options.h"
+#include "wavesan/report/output_file.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <sys/types.h>
+
+namespace wavesan::hsa {
+
+class QueueRegistry;
+
+/// Thread-safe. One instance is current; it is never destroyed, because the runtime may call interceptors until the
+/// process is gone.
+class Tool {
+public:
+  /// Makes a tool current and replaces functions in `table`, which must outlive the process or OnUnload. False, after
+  /// one printed line, when the runtime does not fit.
+  static bool load(HsaApiTable *table);
+  /// The current tool; null before load().
+  static Tool *current();
+
+  /// Waits a bounded time for what is still running, prints the summary and goes quiet: later dispatches run
+  /// unchecked. Completions are still passed on. Idempotent; does nothing in a forked child.
+  void finish();
+  /// finish(), then ends the tool's thread and gives the runtime its functions back. Idempotent.
+  void unload();
+
+  /// False once finish() has begun: dispatches are passed through.
+  bool active() const { return Active.load(std::memory_order_acquire); }
+  uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+  const abi::Options options;
+  const Api api;
+
+private:
+  Tool(abi::Options options, Api api, HsaApiTable *table, std::unique_ptr<report::Sink> sink, std::unique_ptr<Status> status);
+  void printOptions();
+
+  HsaApiTable *Table;
+  const pid_t Process;
+  std::atomic<bool> Active{true};
+  std::atomic<uint64_t> Dispatches{0};
+  std::mutex EndMutex; ///< finish() and unload(), one at a time
+  bool Ended = false, Unloaded = false;
+  Tool *Previous = nullptr; ///< keeps earlier tools of the process reachable
+
+public: // initialised after the private members that they need
+  std::unique_ptr<Status> status;
+  Findings findings;
+  AgentTable agents;
+  KernelTable kernels;
+  LoadedObjects objects;
+  DispatchResources resources;
+  Drain drain;
+  std::unique_ptr<QueueRegistry> queues;
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_TOOL_H

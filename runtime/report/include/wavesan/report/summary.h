@@ -1,0 +1,42 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The summary of a process: what was checked, and everything that was not.
+#ifndef WAVESAN_REPORT_SUMMARY_H
+#define WAVESAN_REPORT_SUMMARY_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace wavesan::report {
+
+struct Summary {
+  uint64_t checkedAccesses = 0; ///< wave-level access operations, summed over waves
+  uint64_t kernels = 0;         ///< distinct kernels with a checked dispatch
+  uint64_t races = 0;           ///< distinct races, printed or not
+  uint64_t dispatches = 0;      ///< kernel dispatches of the program, checked or not (runtime-internal ones excluded)
+  uint64_t checkedDispatches = 0;
+
+  // Losses. Each is printed when it is not zero.
+  uint64_t racesNotPrinted = 0;     ///< beyond the max_reports option
+  uint64_t laterOccurrences = 0;    ///< conflicts of printed races that came after their report
+  uint64_t racesDropped = 0;        ///< conflicts whose site pair found no place in the race table
+  uint64_t historyOverflow = 0;     ///< accesses whose record a cell could not keep
+  uint64_t generationOverflow = 0;  ///< accesses not recorded: the wave's generation counter was exhausted
+  uint64_t outsideShadow = 0;       ///< LDS accesses beyond the shadow
+  uint64_t damagedRecords = 0;      ///< race records that made no sense
+  uint64_t orderUnknown = 0;        ///< conflicts without a report because the order of the two sides is unknown
+  uint64_t unfinishedDispatches = 0; ///< checked dispatches that had not completed when the process ended
+  uint64_t failedDispatches = 0;     ///< checked dispatches that the runtime completed with an error
+  uint64_t errors = 0;               ///< failures of the tool itself; each was printed where it happened
+
+  std::map<std::string, uint64_t> skippedSites; ///< reason -> places, over the kernels that were checked
+  std::map<std::string, uint64_t> noTwin;       ///< kernel (demangled) -> dispatches
+  std::map<std::pair<std::string, std::string>, uint64_t> unchecked; ///< (kernel, reason) -> dispatches
+};
+
+} // namespace wavesan::report
+
+#endif // WAVESAN_REPORT_SUMMARY_H

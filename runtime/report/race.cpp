@@ -1,0 +1,68 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/report/race.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+
+namespace wavesan::report {
+
+CommonFunction commonFunction(const std::vector<Frame> &current, const std::vector<Frame> &previous) {
+  // Walk from the kernel inwards while both sides are inside the same call.
+  CommonFunction common;
+  size_t depth = std::min(current.size(), previous.size());
+  for (size_t i = 1; i <= depth; ++i) {
+    const Frame &c = current[current.size() - i];
+    const Frame &p = previous[previous.size() - i];
+    if (c.function != p.function || c.file != p.file)
+      break;
+    common = {&c, &p};
+    if (c.line != p.line || c.column != p.column)
+      break;
+  }
+  return common;
+}
+
+Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Frame> &previous,
+                         const std::vector<std::vector<Frame>> &barriers) {
+  CommonFunction common = commonFunction(current, previous);
+  if (!common.current || common.current->line == 0 || common.previous->line == 0)
+    return Situation::Unknown;
+  if (common.current->line == common.previous->line)
+    return Situation::SameLine;
+  uint32_t low = std::min(common.current->line, common.previous->line);
+  uint32_t high = std::max(common.current->line, common.previous->line);
+  // The common function's depth from the outside: a barrier counts only inside the same chain of calls.
+  size_t depth = current.size() - size_t(common.current - current.data());
+  for (const std::vector<Frame> &barrier : barriers) {
+    if (barrier.size() < depth)
+      continue;
+    bool sameCalls = true;
+    for (size_t i = 1; i < depth && sameCalls; ++i)
+      sameCalls = barrier[barrier.size() - i] == current[current.size() - i];
+    const Frame &b = barrier[barrier.size() - depth];
+    if (sameCalls && b.function == common.current->function && b.file == common.current->file && b.line >= low &&
+        b.line <= high)
+      return Situation::LoopCarried;
+  }
+  return Situation::StraightLine;
+}
+
+std::string accessText(uint32_t bits) {
+  bool read = bits & abi::kAccessRead, write = bits & abi::kAccessWrite, atomic = bits & abi::kAccessAtomic;
+  std::string text = read && write ? "read-modify-write" : write ? "write" : read ? "read" : "access";
+  return atomic ? "atomic " + text : text;
+}
+
+std::string demangle(const std::string &name) {
+  if (name.compare(0, 2, "_Z") != 0)
+    return name;
+  int status = 0;
+  char *text = ::abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string out = status == 0 && text ? text : name;
+  std::free(text);
+  return out;
+}
+
+} // namespace wavesan::report

@@ -1,0 +1,106 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/report/suggestion.h"
+
+#include <algorithm>
+
+namespace wavesan::report {
+
+namespace {
+
+/// The two lines between which synchronisation is missing, in source order.
+struct Lines {
+  uint32_t low = 0, high = 0;
+  std::string where; ///< " of FILE (in FUNCTION)" when the lines are not those of the accesses themselves
+};
+
+Lines linesOf(const Race &race) {
+  Lines lines;
+  CommonFunction common = commonFunction(race.current.frames, race.previous.frames);
+  if (!common.current)
+    return lines;
+  lines.low = std::min(common.current->line, common.previous->line);
+  lines.high = std::max(common.current->line, common.previous->line);
+  if (common.current != &race.current.frames.front() || common.previous != &race.previous.frames.front()) {
+    std::string file = common.current->file.substr(common.current->file.rfind('/') + 1);
+    lines.where = " of " + file + " (in " + common.current->function + ")";
+  }
+  return lines;
+}
+
+std::string betweenText(const Lines &lines) {
+  return "between line " + std::to_string(lines.low) + " and line " + std::to_string(lines.high) + lines.where;
+}
+
+std::string barrierText(const Race &race, const Lines &lines) {
+  switch (race.situation) {
+  case Situation::StraightLine:
+    return "put __syncthreads() " + betweenText(lines);
+  case Situation::LoopCarried:
+    return "add __syncthreads() at the end of the loop body: after line " + std::to_string(lines.high) +
+           " and before line " + std::to_string(lines.low) + lines.where + " of the next iteration";
+  case Situation::SameLine:
+  case Situation::Unknown:
+    break;
+  }
+  return "put __syncthreads() between the two accesses";
+}
+
+std::string sameLineText(const Race &race, const Lines &lines) {
+  std::string line = "line " + std::to_string(lines.low) + lines.where;
+  if (race.order == Order::WriteAfterWrite)
+    return "let only one work-item execute the write in " + line +
+           ", or give every work-item its own element, or use an atomic operation";
+  return "split " + line + ": read into a local variable, then __syncthreads(), then write";
+}
+
+} // namespace
+
+std::string reasonText(const Race &race) {
+  std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
+  if (race.raceClass == abi::RaceClass::MissingFence)
+    return "a barrier lies between them, but the " + accessText(race.previous.bits) + " of wave " + previous +
+           " may still be under way when the barrier lets wave " + current + " go on";
+  bool sameWave = race.current.wave == race.previous.wave;
+  std::string who = sameWave ? "lanes of wave " + current
+                             : "waves " + std::to_string(std::min(race.current.wave, race.previous.wave)) + " and " +
+                                   std::to_string(std::max(race.current.wave, race.previous.wave));
+  std::string text = who + " may execute these in either order";
+  if (race.atomicAgainstPlain())
+    return "one side is atomic, the other is not, and no barrier lies between them: " + text;
+  if (race.situation == Situation::LoopCarried)
+    return "no barrier between one iteration's line " + std::to_string(linesOf(race).high) + " and the next iteration's line " +
+           std::to_string(linesOf(race).low) + ": " + text;
+  return "no barrier between them: " + text;
+}
+
+std::string fixText(const Race &race) {
+  Lines lines = linesOf(race);
+  if (race.raceClass == abi::RaceClass::MissingFence) {
+    std::string where = race.situation == Situation::Unknown || race.situation == Situation::SameLine
+                            ? std::string()
+                            : " " + betweenText(lines);
+    return "use __syncthreads()" + where +
+           ", or a workgroup release fence before and an acquire fence after s_barrier: "
+           "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")";
+  }
+  std::string text;
+  if (race.atomicAgainstPlain())
+    text = barrierText(race, lines) + ", or make both accesses atomic";
+  else if (race.situation == Situation::SameLine)
+    text = sameLineText(race, lines);
+  else
+    text = barrierText(race, lines);
+  if (race.current.frames.empty() || race.previous.frames.empty())
+    text += " (compile with -gline-tables-only to see their lines)";
+  return text;
+}
+
+std::string waveSizeNote(const Race &race) {
+  // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.
+  if (race.waveSize != 32 || race.current.wave == race.previous.wave || race.current.wave / 2 != race.previous.wave / 2)
+    return {};
+  return "wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a barrier on wave32";
+}
+
+} // namespace wavesan::report

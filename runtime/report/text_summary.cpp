@@ -1,0 +1,98 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/report/text_sink.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace wavesan::report {
+
+namespace {
+
+std::string counted(uint64_t n, const char *singular, const char *plural) {
+  return std::to_string(n) + " " + (n == 1 ? singular : plural);
+}
+
+/// Kernels named one by one before the rest is summed up.
+constexpr size_t kMaxNamedKernels = 8;
+
+/// Why a process with a tool in it checked nothing; empty when it checked something.
+std::string nothingCheckedText(const Summary &s) {
+  if (s.checkedAccesses != 0)
+    return {};
+  if (s.checkedDispatches != 0)
+    return "nothing was checked: the instrumented kernels that ran executed no access that this version checks";
+  if (s.dispatches == 0)
+    return "nothing was checked: the program ran no kernel";
+  if (s.unchecked.empty())
+    return "nothing was checked: no kernel that ran was built with WaveSan (build with `wavesan cc`)";
+  return "nothing was checked: see the reasons above";
+}
+
+void skippedSitesLines(const Summary &s, std::vector<std::string> &lines) {
+  for (const auto &[reason, count] : s.skippedSites)
+    if (count != 0)
+      lines.push_back("not checked: " + counted(count, "place", "places") + " in the kernels: " + reason);
+}
+
+void kernelLines(const Summary &s, std::vector<std::string> &lines) {
+  for (const auto &[key, count] : s.unchecked)
+    lines.push_back("not checked: kernel " + key.first + ", " + counted(count, "dispatch", "dispatches") + ": " +
+                    key.second);
+  // The most frequent first; equal ones by name.
+  std::vector<std::pair<std::string, uint64_t>> kernels(s.noTwin.begin(), s.noTwin.end());
+  std::sort(kernels.begin(), kernels.end(), [](const auto &a, const auto &b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  uint64_t restDispatches = 0;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (i < kMaxNamedKernels)
+      lines.push_back("not checked: kernel " + kernels[i].first + ", " +
+                      counted(kernels[i].second, "dispatch", "dispatches") + ": not built with WaveSan");
+    else
+      restDispatches += kernels[i].second;
+  }
+  if (restDispatches != 0)
+    lines.push_back("not checked: " + counted(kernels.size() - kMaxNamedKernels, "further kernel", "further kernels") + ", " +
+                    counted(restDispatches, "dispatch", "dispatches") + ": not built with WaveSan");
+}
+
+void lossLines(const Summary &s, std::vector<std::string> &lines) {
+  auto line = [&](uint64_t n, const char *singular, const char *plural, const char *rest) {
+    if (n != 0)
+      lines.push_back(counted(n, singular, plural) + rest);
+  };
+  line(s.racesNotPrinted, "further race", "further races", " not printed (option max_reports)");
+  line(s.laterOccurrences, "more conflict", "more conflicts", " of the races above after their report");
+  line(s.racesDropped, "conflict", "conflicts", " dropped: the race table was full (option max_races)");
+  line(s.historyOverflow, "access", "accesses",
+       " not kept for later comparison: more than two readers or writers of the same bytes (races with them may be missed)");
+  line(s.generationOverflow, "access", "accesses",
+       " not recorded: the wave's generation counter was exhausted (races with them may be missed)");
+  line(s.outsideShadow, "LDS access", "LDS accesses", " not checked: beyond the dispatch's group segment");
+  line(s.damagedRecords, "race record", "race records", " damaged: not printed");
+  line(s.orderUnknown, "conflict", "conflicts", " not reported: the order of the two sides is unknown");
+  line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
+  line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");
+  line(s.errors, "error", "errors", " of WaveSan itself (printed above)");
+}
+
+} // namespace
+
+std::string summaryText(const Summary &summary, const TextOptions &options) {
+  std::vector<std::string> lines;
+  skippedSitesLines(summary, lines);
+  kernelLines(summary, lines);
+  lossLines(summary, lines);
+  if (std::string nothing = nothingCheckedText(summary); !nothing.empty())
+    lines.push_back(std::move(nothing));
+  if (options.summary)
+    lines.push_back("checked " + std::to_string(summary.checkedAccesses) + " accesses in " +
+                    std::to_string(summary.kernels) + " kernels: " + std::to_string(summary.races) + " races");
+  std::string text;
+  for (const std::string &line : lines)
+    text += "wavesan: " + line + "\n";
+  return text;
+}
+
+} // namespace wavesan::report

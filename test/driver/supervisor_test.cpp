@@ -1,0 +1,200 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// `wavesan run` around real processes. The installation is a made-up one: the command itself, empty files in place of
+// the libraries, and a small program (status_client) that writes to the status page as the HSA tool library would.
+#include "temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <fstream>
+#include <iterator>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+namespace {
+
+struct Ended {
+  int status = -1, signal = 0;
+  std::string out, err;
+};
+
+class Supervisor : public testing::Test {
+protected:
+  Supervisor() {
+    fs::create_directories(Dir.path() / "bin");
+    fs::copy_file(WAVESAN_TEST_COMMAND, Dir.path() / "bin/wavesan");
+    Dir.write("lib/wavesan/libwavesan-hsa.so", "");
+    Dir.write("lib/wavesan/cpu-agent/libhsa-runtime64.so.1", "");
+  }
+
+  pid_t start(Words words, const Words &environment = {}) {
+    words.insert(words.begin(), (Dir.path() / "bin/wavesan").string());
+    pid_t child = fork();
+    if (child != 0)
+      return child;
+    for (const std::string &e : environment)
+      putenv(const_cast<char *>(e.c_str()));
+    for (auto [fd, name] : {std::pair(1, "out"), std::pair(2, "err")})
+      dup2(open((Dir.path() / name).c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), fd);
+    std::vector<char *> argv;
+    for (std::string &w : words)
+      argv.push_back(w.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(99);
+  }
+
+  Ended finish(pid_t child) {
+    Ended e;
+    int status;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status))
+      e.status = WEXITSTATUS(status);
+    else
+      e.signal = WTERMSIG(status);
+    e.out = text("out");
+    e.err = text("err");
+    return e;
+  }
+
+  Ended run(const Words &words, const Words &environment = {}) { return finish(start(words, environment)); }
+
+  std::string text(const char *name) {
+    std::ifstream in(Dir.path() / name);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  }
+
+  wavesan::test::TemporaryDirectory Dir;
+};
+
+const std::string kClient = WAVESAN_TEST_STATUS_CLIENT;
+
+bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+} // namespace
+
+TEST_F(Supervisor, PassesTheProgramsStatusOn) {
+  EXPECT_EQ(run({"run", "--device=cpu", "--", "sh", "-c", "exit 7"}).status, 7);
+  EXPECT_EQ(run({"run", "--device=cpu", "true"}).status, 0);
+}
+
+TEST_F(Supervisor, SaysWhenNothingWasChecked) {
+  Ended e = run({"run", "--device=cpu", "true"});
+  EXPECT_TRUE(contains(e.err, "wavesan: nothing was checked: the program did not use an HSA runtime")) << e.err;
+  EXPECT_FALSE(contains(run({"run", "--device=cpu", kClient, "attach", "summary"}).err, "nothing was checked"));
+}
+
+TEST_F(Supervisor, RacesDecideTheStatus) {
+  EXPECT_EQ(run({"run", "--device=cpu", kClient, "attach", "races=2", "summary"}).status, 66);
+  EXPECT_EQ(run({"run", "--device=cpu", kClient, "attach", "races=2", "summary", "exit=7"}).status, 66);
+  EXPECT_EQ(run({"run", "--device=cpu", "-o", "exitcode=0", kClient, "attach", "races=2", "summary", "exit=7"}).status,
+            7);
+  EXPECT_EQ(
+      run({"run", "--device=cpu", kClient, "attach", "races=2", "summary"}, {"WAVESAN_OPTIONS=exitcode=9"}).status, 9);
+  EXPECT_EQ(run({"run", "--device=cpu", "-o", "exitcode=5", kClient, "attach", "races=2", "summary"},
+                {"WAVESAN_OPTIONS=exitcode=9"})
+                .status,
+            5);
+  EXPECT_EQ(run({"run", "--device=cpu", kClient, "attach", "summary", "exit=7"}).status, 7);
+}
+
+TEST_F(Supervisor, CountsRacesOfGrandchildren) {
+  Ended e = run({"run", "--device=cpu", "sh", "-c", kClient + " attach races=1 summary; exit 0"});
+  EXPECT_EQ(e.status, 66);
+}
+
+TEST_F(Supervisor, ASignalEndsBothTheSameWay) {
+  Ended e = run({"run", "--device=cpu", kClient, "attach", "checked=5", "kernels=1", "signal=6"});
+  EXPECT_EQ(e.signal, SIGABRT);
+  EXPECT_TRUE(contains(
+      e.err, "wavesan: program ended by signal 6 (Aborted) before its summary; so far: checked 5 accesses in 1 "
+             "kernels: 0 races"))
+      << e.err;
+  EXPECT_EQ(run({"run", "--device=cpu", "sh", "-c", "kill -KILL $$"}).signal, SIGKILL);
+}
+
+TEST_F(Supervisor, RacesBeforeASignalKeepTheRaceStatus) {
+  Ended e = run({"run", "--device=cpu", kClient, "attach", "races=1", "signal=11"});
+  EXPECT_EQ(e.status, 66);
+  EXPECT_TRUE(contains(e.err, "signal 11")) << e.err;
+  EXPECT_EQ(run({"run", "--device=cpu", "-o", "exitcode=0", kClient, "attach", "races=1", "signal=11"}).signal,
+            SIGSEGV);
+}
+
+TEST_F(Supervisor, NamesProcessesWithoutSummary) {
+  Ended e = run({"run", "--device=cpu", kClient, "attach", "checked=3", "kernels=1"});
+  EXPECT_EQ(e.status, 0);
+  EXPECT_TRUE(contains(
+      e.err, "1 of 1 processes ended before their summary; all together: checked 3 accesses in 1 kernels: 0 races"))
+      << e.err;
+}
+
+TEST_F(Supervisor, NamesErrorsOfTheTool) {
+  Ended e = run({"run", "--device=cpu", kClient, "attach", "errors=2", "summary"});
+  EXPECT_TRUE(contains(e.err, "2 errors of the tool itself")) << e.err;
+}
+
+TEST_F(Supervisor, ForwardsSignals) {
+  for (int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT}) {
+    std::string ready = (Dir.path() / ("ready" + std::to_string(signal))).string();
+    pid_t p = start({"run", "--device=cpu", "sh", "-c",
+                     "trap 'exit 40' TERM HUP USR1 USR2 INT; : > " + ready + "; while :; do sleep 0.02; done"});
+    for (int i = 0; i < 1000 && !fs::exists(ready); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(fs::exists(ready));
+    kill(p, signal);
+    EXPECT_EQ(finish(p).status, 40) << signal;
+  }
+}
+
+TEST_F(Supervisor, ProgramsThatCannotRun) {
+  Ended e = run({"run", "--device=cpu", "--", "no-such-program-here"});
+  EXPECT_EQ(e.status, 127);
+  EXPECT_TRUE(contains(e.err, "cannot run no-such-program-here: No such file")) << e.err;
+  std::string plain = Dir.write("plain", "text").string();
+  EXPECT_EQ(run({"run", "--device=cpu", plain}).status, 126);
+}
+
+TEST_F(Supervisor, BadOptionsRunNothing) {
+  Ended e = run({"run", "--device=cpu", "-o", "exitcod=1", "sh", "-c", "echo ran"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_EQ(e.out, "");
+  EXPECT_TRUE(contains(e.err, "did you mean 'exitcode'")) << e.err;
+  EXPECT_EQ(run({"run", "--device=cpu", "true"}, {"WAVESAN_OPTIONS=seed=x"}).status, 2);
+}
+
+TEST_F(Supervisor, MissingPartsAreNamed) {
+  fs::remove(Dir.path() / "lib/wavesan/cpu-agent/libhsa-runtime64.so.1");
+  Ended e = run({"run", "--device=cpu", "true"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_TRUE(contains(e.err, "the CPU agent is missing")) << e.err;
+}
+
+TEST_F(Supervisor, DeviceChoice) {
+  if (access("/dev/kfd", F_OK) == 0)
+    GTEST_SKIP() << "this machine has /dev/kfd";
+  Ended e = run({"run", "--device=gpu", "true"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_TRUE(contains(e.err, "no usable AMD GPU (/dev/kfd: No such file or directory)")) << e.err;
+  e = run({"run", "true"});
+  EXPECT_EQ(e.status, 0);
+  EXPECT_TRUE(
+      contains(e.err, "wavesan: no usable AMD GPU (/dev/kfd: No such file or directory); running on the CPU agent\n"))
+      << e.err;
+}
+
+TEST_F(Supervisor, TheProgramSeesItsEnvironment) {
+  Ended e = run({"run", "--device=cpu", "--seed=5", "sh", "-c",
+                 "echo $WAVESAN_OPTIONS; echo $HSA_TOOLS_LIB; echo $LD_LIBRARY_PATH"},
+                {"WAVESAN_OPTIONS=verbosity=0", "LD_LIBRARY_PATH=", "HSA_TOOLS_LIB="});
+  std::string lib = (Dir.path() / "lib/wavesan").string();
+  EXPECT_EQ(e.out, "verbosity=0:seed=5\n" + lib + "/libwavesan-hsa.so\n" + lib + "/cpu-agent\n");
+}

@@ -1,0 +1,41 @@
+# Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Substitutions (all words of a command line):
+#   %wavesan      the command
+#   %cc           wavesan cc for both targets of this suite, with the suite's headers: %cc %s -o %t
+#   %run90a       wavesan run on the CPU agent as gfx90a (waves of 64)
+#   %run1030      the same as gfx1030 (waves of 32)
+#   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
+#   %clean        the same for a program that has only a clean build
+import os
+
+import lit.formats
+
+config.name = "wavesan e2e"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".hip", ".test"]
+config.excludes = ["include", "tools", "Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.environment["PATH"] = os.pathsep.join([config.llvm_bin, os.environ.get("PATH", "")])
+for name in ("WAVESAN_OPTIONS", "WAVESAN_CXX", "HSA_TOOLS_LIB", "LD_PRELOAD"):
+    config.environment.pop(name, None)  # the caller's settings must not decide a test
+
+if not os.path.exists("/dev/kfd"):
+    config.available_features.add("no-gpu")
+
+wavesan = os.path.join(config.wavesan_bin, "wavesan")
+include = os.path.join(config.test_source_root, "include")
+tools = os.path.join(config.test_source_root, "tools")
+judge = f"{config.python} -B {tools}/check_twin.py --wavesan={wavesan} --include={include} --temporary=%t"
+config.substitutions += [
+    ("%wavesan", wavesan),
+    ("%cc", f"{wavesan} cc --offload-arch=gfx90a --offload-arch=gfx1030 -O2 -I{include}"),
+    ("%run90a", f"{wavesan} run --device=cpu --gpu=gfx90a"),
+    ("%run1030", f"{wavesan} run --device=cpu --gpu=gfx1030"),
+    ("%twin", judge),
+    ("%clean", judge + " --only-clean"),
+    ("%python", config.python),
+    ("%status", f"{config.python} -B {tools}/expect_status.py"),
+    ("%include", include),
+]

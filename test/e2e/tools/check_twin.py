@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Judges a twin: one source, racy as it is and clean with -DFIXED.
+
+The source marks the two lines that the report must name with "// RACE-A" and "// RACE-B" (one line may carry both). Both builds
+are run for gfx90a (waves of 64) and gfx1030 (waves of 32).
+
+  racy build   exit status 66; one report names both marked lines; no report names any other line; the class is as asked for
+  fixed build  exit status 0; no report; "checked N accesses in 1 kernels: 0 races" with N > 0; the program's own result check
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+TARGETS = ("gfx90a", "gfx1030")
+HEAD = re.compile(r"^wavesan: ([a-z-]+): LDS ")
+SIDE = re.compile(r"^  \S.* by wave (\d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+WAVE_SIZE = re.compile(r"^  kernel .*wave size (\d+)$")
+SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?$", re.M)
+
+
+class Failure(Exception):
+    pass
+
+
+class Report:
+    def __init__(self, kind):
+        self.kind = kind
+        self.sides = []  # (file, line)
+        self.waves = []
+        self.wave_size = None
+
+
+def parse_reports(text):
+    reports = []
+    for line in text.splitlines():
+        if match := HEAD.match(line):
+            reports.append(Report(match[1]))
+        elif reports and (match := WAVE_SIZE.match(line)):
+            reports[-1].wave_size = int(match[1])
+        elif reports and (match := SIDE.match(line)):
+            reports[-1].sides.append((os.path.basename(match[3]), int(match[4])))
+            reports[-1].waves.append(int(match[1]))
+    return reports
+
+
+def marked_lines(source):
+    marks = {"A": None, "B": None}
+    with open(source, encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            for mark in marks:
+                if "RACE-" + mark in line.partition("//")[2]:
+                    if marks[mark] is not None:
+                        raise Failure(f"two lines are marked RACE-{mark}")
+                    marks[mark] = number
+    return marks["A"], marks["B"]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    print("$", " ".join(command), f"-> {done.returncode}")
+    print(done.stdout + done.stderr)
+    return done
+
+
+def compile_program(args, output, extra):
+    done = run([args.wavesan, "cc", *(f"--offload-arch={t}" for t in TARGETS), args.optimize, "-I" + args.include, *extra,
+                args.source, "-o", output])
+    if done.returncode != 0:
+        raise Failure("does not compile")
+
+
+def summary_of(done, args):
+    found = SUMMARY.findall(done.stderr)
+    if len(found) != 1:
+        raise Failure(f"{len(found)} last lines instead of one")
+    checked, kernels, races = map(int, found[0])
+    if checked == 0 or kernels != args.kernels:
+        raise Failure(f"checked {checked} accesses in {kernels} kernels, expected more than 0 in {args.kernels}")
+    return races
+
+
+def expect_clean(done, args):
+    reports, races = parse_reports(done.stderr), summary_of(done, args)
+    if done.returncode != 0 or reports or races:
+        raise Failure(f"should be clean: exit status {done.returncode}, {len(reports)} reports, {races} races in the last line")
+
+
+def expect_race(done, args, target):
+    name = os.path.basename(args.source)
+    marks = marked_lines(args.source)
+    if None in marks:
+        raise Failure("the source marks no RACE-A and RACE-B")
+    wanted = {(name, line) for line in marks}
+    reports, races = parse_reports(done.stderr), summary_of(done, args)
+    if done.returncode != 66:
+        raise Failure(f"exit status {done.returncode} instead of 66")
+    if not reports or races != len(reports):
+        raise Failure(f"{len(reports)} reports, but the last line says {races} races")
+    for report in reports:
+        if report.kind != args.kind:
+            raise Failure(f"class {report.kind} instead of {args.kind}")
+        if len(report.sides) != 2 or not set(report.sides) <= wanted:
+            raise Failure(f"a report names {report.sides}, marked are {sorted(wanted)}")
+        if report.waves[0] == report.waves[1]:
+            raise Failure("both sides are the same wave")
+        if report.wave_size != {"gfx90a": 64, "gfx1030": 32}[target]:
+            raise Failure(f"wave size {report.wave_size} on {target}")
+    if not any(set(r.sides) == wanted for r in reports):
+        raise Failure(f"no report names both marked lines {sorted(wanted)}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--wavesan", required=True)
+    parser.add_argument("--include", required=True)
+    parser.add_argument("--temporary", required=True)
+    parser.add_argument("--only-clean", action="store_true", help="there is no racy build")
+    parser.add_argument("--racy-on", default=",".join(TARGETS), help="targets where the racy build is racy; clean on the others")
+    parser.add_argument("--kind", default="race")
+    parser.add_argument("--kernels", type=int, default=1)
+    parser.add_argument("--optimize", default="-O2")
+    parser.add_argument("source")
+    args = parser.parse_args()
+
+    where = ""
+    try:
+        for build in ("fixed",) if args.only_clean else ("racy", "fixed"):
+            where = build + " build: "
+            program = f"{args.temporary}.{build}"
+            compile_program(args, program, ["-DFIXED"] if build == "fixed" else [])
+            for target in TARGETS:
+                where = f"{build} build on {target}: "
+                done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, "--", program])
+                if build == "racy" and target in args.racy_on.split(","):
+                    expect_race(done, args, target)
+                    continue
+                expect_clean(done, args)
+                if "result: ok" not in done.stdout.splitlines():
+                    raise Failure('the program did not say "result: ok"')
+    except Failure as failure:
+        print(f"{os.path.basename(args.source)}: {where}{failure}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

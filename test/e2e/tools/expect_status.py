@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a command and insists on how it ends.
+
+    expect_status.py 66 COMMAND ARGS...         exit status 66
+    expect_status.py signal:ABRT COMMAND...     ended by SIGABRT
+"""
+import signal
+import subprocess
+import sys
+
+
+def main():
+    expected, command = sys.argv[1], sys.argv[2:]
+    code = subprocess.run(command).returncode
+    wanted = -getattr(signal, "SIG" + expected[7:]) if expected.startswith("signal:") else int(expected)
+    if code == wanted:
+        return 0
+    print(f"ended with {code} instead of {wanted} (negative: by a signal): {' '.join(command)}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "engine_fixture.h"
+
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace wavesan::cpu::test {
+
+static const char kHeader[] =
+    "target datalayout = "
+    "\"e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:"
+    "256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-"
+    "A5-G1-ni:7:8:9\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
+
+std::string assemble(const std::string &ir) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(kHeader + ir, diagnostic, context);
+  std::string bitcode;
+  if (!module) {
+    std::string message;
+    llvm::raw_string_ostream os(message);
+    diagnostic.print("test", os);
+    ADD_FAILURE() << message;
+    return bitcode;
+  }
+  llvm::raw_string_ostream os(bitcode);
+  llvm::WriteBitcodeToFile(*module, os);
+  return bitcode;
+}
+
+std::string compiledKernels(const std::string &target) {
+  std::ifstream file(std::string(WAVESAN_TEST_KERNELS) + "/kernels." + target + ".bc", std::ios::binary);
+  EXPECT_TRUE(file.good()) << "kernels.hip was not compiled for " << target;
+  std::ostringstream os;
+  os << file.rdbuf();
+  return os.str();
+}
+
+std::unique_ptr<Program> load(const std::string &bitcode, const Options &options) {
+  std::string error;
+  auto program = Program::load(bitcode, options.target, options.resolve, error);
+  EXPECT_NE(program, nullptr) << error;
+  return program;
+}
+
+Outcome run(Program &program, const std::string &kernel, const Size &size, const Arguments &arguments,
+            const Options &options) {
+  // The head of hsa_kernel_dispatch_packet_t that device code reads.
+  struct Packet {
+    uint16_t header, setup, workgroup[3], reserved0;
+    uint32_t grid[3], privateBytes, groupBytes;
+    uint64_t kernelObject, kernarg, reserved2, signal;
+  };
+  static_assert(sizeof(Packet) == 64);
+  std::vector<uint8_t> kernarg = arguments.data();
+  while (kernarg.size() % 8)
+    kernarg.push_back(0);
+  const size_t hidden = kernarg.size();
+  kernarg.resize(hidden + 256);
+  if (options.codeObjectVersion >= 5) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const uint32_t blocks = size.grid[axis] / size.workgroup[axis];
+      const uint16_t block = uint16_t(size.workgroup[axis]), rest = uint16_t(size.grid[axis] % size.workgroup[axis]);
+      std::memcpy(&kernarg[hidden + 4 * size_t(axis)], &blocks, 4);
+      std::memcpy(&kernarg[hidden + 12 + 2 * size_t(axis)], &block, 2);
+      std::memcpy(&kernarg[hidden + 18 + 2 * size_t(axis)], &rest, 2);
+    }
+  }
+  Packet packet{};
+  Launch launch{};
+  launch.kernel = kernel;
+  launch.packet = &packet;
+  launch.kernarg = kernarg.data();
+  launch.kernargBytes = uint32_t(kernarg.size());
+  for (int axis = 0; axis < 3; ++axis) {
+    packet.workgroup[axis] = uint16_t(size.workgroup[axis]);
+    packet.grid[axis] = size.grid[axis];
+    launch.grid[axis] = size.grid[axis];
+    launch.workgroup[axis] = size.workgroup[axis];
+  }
+  launch.fixedLdsBytes = options.fixedLds;
+  launch.groupSegmentBytes = options.fixedLds + options.dynamicLds;
+  packet.groupBytes = launch.groupSegmentBytes;
+  launch.seed = options.seed;
+  launch.hooks = options.hooks;
+  launch.cancel = options.cancel;
+  return program.run(launch);
+}
+
+void runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options) {
+  auto program = load(assemble(ir), options);
+  ASSERT_NE(program, nullptr);
+  const Outcome outcome = run(*program, "k", size, arguments, options);
+  EXPECT_EQ(outcome.kind, Outcome::Success) << outcome.message;
+}
+
+} // namespace wavesan::cpu::test

@@ -1,0 +1,137 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From race records to reports.
+#include "tool_fixture.h"
+
+namespace wavesan::test {
+
+namespace {
+size_t count(const std::string &text, const std::string &what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++n;
+  return n;
+}
+} // namespace
+
+TEST_F(ToolTest, ReportsARaceOnce) {
+  load();
+  for (int i = 0; i < 2; ++i) {
+    DispatchPacket original = packet(), twin = submit(original);
+    counters(twin).checkedAccesses = 100;
+    abi::RaceRecord r = record(kLoadSite, 0, kStoreSite, 1);
+    r.count = 128;
+    putRace(twin, r);
+    finishDispatch(twin, original.completion_signal);
+  }
+  unload();
+  EXPECT_EQ(log(),
+            "wavesan: race: LDS write-read (read after write) on `tile`, 4 bytes at tile+508 (LDS bytes 508..511)\n"
+            "  kernel k(int*), dispatch 1, workgroup (0,0,0), wave size 64\n"
+            "  read  of 4 bytes by wave 0 lane 0  at app.hip:11:14 in k(int*)\n"
+            "  write of 4 bytes by wave 1 lane 63 at app.hip:8:13 in k(int*)\n"
+            "  no barrier between them: waves 0 and 1 may execute these in either order\n"
+            "  fix: put __syncthreads() between line 8 and line 11\n"
+            "  seen 128 times\n"
+            "wavesan: not checked: 3 places in the kernels: global memory\n"
+            "wavesan: 128 more conflicts of the races above after their report\n"
+            "wavesan: checked 200 accesses in 1 kernels: 1 races\n");
+}
+
+TEST_F(ToolTest, SamePositionsAreOneRaceInWhateverOrderAndSite) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  abi::RaceRecord later = record(kLoadSite, 1, kStoreSite, 0), first = record(kStoreSite, 1, kUnrolledLoadSite, 0);
+  later.workgroup[0] = 7;
+  putRace(twin, later);
+  putRace(twin, first);
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(count(log(), "wavesan: race:"), 1u);
+  // The record of the lowest workgroup speaks, wherever it lies in the table.
+  EXPECT_NE(log().find("LDS read-write (write after read)"), std::string::npos) << log();
+  EXPECT_NE(log().find("workgroup (0,0,0)"), std::string::npos) << log();
+  EXPECT_NE(log().find("  seen 2 times, in both orders\n"), std::string::npos) << log();
+  EXPECT_EQ(lastLine(), "wavesan: checked 0 accesses in 1 kernels: 1 races");
+}
+
+TEST_F(ToolTest, ABarrierBetweenTheLinesMeansALoop) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, record(kStoreSite, 1, kLateStoreSite, 0)); // line 8 after line 20, barrier in line 15
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_NE(log().find("fix: add __syncthreads() at the end of the loop body: after line 20 and before line 8 of the next "
+                       "iteration\n"),
+            std::string::npos)
+      << log();
+}
+
+TEST_F(ToolTest, ClassesAreDifferentRaces) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  abi::RaceRecord fence = record(kLoadSite, 0, kStoreSite, 1);
+  fence.raceClass = uint32_t(abi::RaceClass::MissingFence);
+  fence.key = abi::raceKey(kLoadSite, kStoreSite, abi::RaceClass::MissingFence);
+  putRace(twin, fence);
+  putRace(twin, record(kLoadSite, 0, kStoreSite, 1));
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(count(log(), "wavesan: race:"), 1u);
+  EXPECT_EQ(count(log(), "wavesan: missing-fence:"), 1u);
+  EXPECT_EQ(lastLine(), "wavesan: checked 0 accesses in 1 kernels: 2 races");
+}
+
+TEST_F(ToolTest, MaxReportsLimitsThePrintingAndNotTheCount) {
+  load("max_reports=1");
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, record(kLoadSite, 0, kStoreSite, 1));
+  putRace(twin, record(kStoreSite, 0, kStoreSite, 1));
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(count(log(), "wavesan: race:"), 1u);
+  EXPECT_NE(log().find("wavesan: 1 further race not printed (option max_reports)\n"), std::string::npos) << log();
+  EXPECT_EQ(lastLine(), "wavesan: checked 0 accesses in 1 kernels: 2 races");
+}
+
+TEST_F(ToolTest, DamagedRecordsAreCountedAndNotPrinted) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  auto damaged = [&](auto change) {
+    abi::RaceRecord r = record(kLoadSite, 0, kStoreSite, 1);
+    change(r);
+    putRace(twin, r);
+  };
+  damaged([](abi::RaceRecord &r) { r.current.site = 5; });
+  damaged([](abi::RaceRecord &r) { r.previous.site = 0xffffffffu; });
+  damaged([](abi::RaceRecord &r) { r.previous.site = kBarrierSite; });
+  damaged([](abi::RaceRecord &r) { r.current.lane = 64; });
+  damaged([](abi::RaceRecord &r) { r.previous.wave = 32; });
+  damaged([](abi::RaceRecord &r) { r.raceClass = 9; });
+  damaged([](abi::RaceRecord &r) { r.ready = 0; });
+  damaged([](abi::RaceRecord &r) { r.count = 0; });
+  damaged([](abi::RaceRecord &r) { r.size = 0; });
+  damaged([](abi::RaceRecord &r) { r.current.access = 0; });
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(count(log(), "wavesan: race:"), 0u) << log();
+  EXPECT_NE(log().find("wavesan: 10 race records damaged: not printed\n"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
+  load();
+  for (int i = 0; i < 2; ++i) {
+    DispatchPacket original = packet(), twin = submit(original);
+    counters(twin) = {10, 0, 1, 2, 3, 4, {}};
+    finishDispatch(twin, original.completion_signal);
+  }
+  unload();
+  std::string text = log();
+  EXPECT_NE(text.find("wavesan: 2 conflicts dropped"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: 4 accesses not kept"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: 6 accesses not recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: 8 LDS accesses not checked"), std::string::npos) << text;
+  EXPECT_EQ(lastLine(), "wavesan: checked 20 accesses in 1 kernels: 0 races");
+}
+
+} // namespace wavesan::test

@@ -1,0 +1,90 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// wavesan-site-dump FILE: prints the site table of a device code object (ELF), through parseSiteTable.
+// wavesan-site-dump --ir FILE: writes the embedded bitcode to standard output.
+#include "wavesan/abi/site_table.h"
+
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+namespace abi = wavesan::abi;
+
+static int fail(const Twine &Why) {
+  errs() << "wavesan-site-dump: " << Why << "\n";
+  return 1;
+}
+
+static std::string accessText(uint32_t Info) {
+  std::string Text;
+  for (auto [Bit, Name] : {std::pair(abi::kAccessRead, "read"), std::pair(abi::kAccessWrite, "write"),
+                           std::pair(abi::kAccessAtomic, "atomic")})
+    if (abi::accessBits(Info) & Bit)
+      Text += (Text.empty() ? "" : "|") + std::string(Name);
+  return Text;
+}
+
+static void printFrames(const abi::SiteTableView &Table, uint32_t Frame) {
+  for (const char *Separator = " at "; Frame != abi::kNoFrame; Separator = " <- ") {
+    abi::FrameEntry F = Table.frame(Frame);
+    outs() << Separator << Table.string(F.function) << " (" << Table.string(F.file) << ":" << F.line << ":" << F.column
+           << ")";
+    Frame = F.inlinedAt;
+  }
+}
+
+static void print(const abi::SiteTableView &Table) {
+  for (uint32_t I = 0; I < Table.kernelCount(); ++I) {
+    abi::KernelEntry K = Table.kernel(I);
+    outs() << "kernel " << Table.string(K.original) << " twin " << Table.string(K.twin) << " granule " << K.granuleLog2
+           << " sites " << K.siteTotal << (K.flags & abi::kKernelUsesDynamicLds ? " dynamic-lds" : "") << " at "
+           << Table.string(K.file) << ":" << K.line << "\n";
+    for (uint32_t S = K.skipFirst; S < K.skipFirst + K.skipCount; ++S)
+      outs() << "  skip " << Table.skip(S).count << ": " << Table.string(Table.skip(S).reason) << "\n";
+  }
+  for (uint32_t I = 0; I < Table.siteCount(); ++I) {
+    abi::SiteEntry S = Table.site(I);
+    static const char *Kinds[] = {"?", "access", "range", "barrier"};
+    outs() << "site " << I << ": " << Kinds[S.kind <= 3 ? S.kind : 0];
+    if (abi::SiteKind(S.kind) != abi::SiteKind::Barrier)
+      outs() << " " << accessText(S.info) << " size " << abi::accessSize(S.info);
+    outs() << " '" << Table.string(S.opcode) << "'";
+    if (S.variable.length)
+      outs() << " of " << Table.string(S.variable);
+    printFrames(Table, S.frame);
+    outs() << "\n";
+  }
+}
+
+int main(int argc, char **argv) {
+  bool Ir = argc == 3 && StringRef(argv[1]) == "--ir";
+  if (argc != 2 && !Ir)
+    return fail("usage: wavesan-site-dump [--ir] FILE");
+  auto Buffer = MemoryBuffer::getFile(argv[argc - 1]);
+  if (!Buffer)
+    return fail(Twine(argv[argc - 1]) + ": " + Buffer.getError().message());
+  auto File = object::ObjectFile::createObjectFile((*Buffer)->getMemBufferRef());
+  if (!File)
+    return fail(toString(File.takeError()));
+  StringRef Wanted = Ir ? abi::kIrSection : abi::kSiteTableSection;
+  for (const object::SectionRef &Section : (*File)->sections()) {
+    Expected<StringRef> Name = Section.getName(), Contents = Section.getContents();
+    if (!Name || !Contents)
+      return fail("unreadable section");
+    if (*Name != Wanted)
+      continue;
+    if (Ir) {
+      outs() << *Contents;
+      return 0;
+    }
+    std::string Why;
+    auto Table = abi::parseSiteTable(*Contents, Why);
+    if (!Table)
+      return fail(Why);
+    print(*Table);
+    return 0;
+  }
+  return fail("no section " + Wanted);
+}
