@@ -99,10 +99,11 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   size_t recordBytes = size_t(Capacity) * sizeof(abi::RaceRecord);
   size_t headBytes = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + lockBytes;
   size_t slotBytes = size_t(plan.slotCount) * plan.slotBytes;
-  bool good = Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
-              Buffers.take(agent.kernarg, agent.agent, kernargBytes, out.kernarg, error) &&
-              (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error)) &&
-              Signals.take(out.signal, error);
+  bool good =
+      Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
+      Buffers.take(agent.kernarg, agent.agent, kernargBytes, out.kernarg, error) &&
+      (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error)) &&
+      Signals.take(out.signal, error);
   if (!good) {
     give(out);
     out = {};

@@ -33,8 +33,8 @@ struct Buffer {
 class BufferPool {
 public:
   explicit BufferPool(const Api &api) : Runtime(api) {}
-  /// At least `bytes` bytes that the agent and the host can access (the host only if the pool is host memory). On failure
-  /// returns false and one line in `error`.
+  /// At least `bytes` bytes that the agent and the host can access (the host only if the pool is host memory). On
+  /// failure returns false and one line in `error`.
   bool take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error);
   void give(Buffer buffer);
 
@@ -78,8 +78,8 @@ public:
   /// `maxRaces`: the option; rounded up to a power of two and limited.
   DispatchResources(const Api &api, uint64_t maxRaces);
 
-  /// Everything but the contents of the kernarg block; counters, race table and locks are zero. The context lacks nothing
-  /// but dispatchId, sizes of grid and workgroup. On failure nothing is held and `error` has one line.
+  /// Everything but the contents of the kernarg block; counters, race table and locks are zero. The context lacks
+  /// nothing but dispatchId, sizes of grid and workgroup. On failure nothing is held and `error` has one line.
   bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, DispatchMemory &out,
             std::string &error);
   /// For a dispatch that has completed.

@@ -94,7 +94,8 @@ void Drain::stop() {
   if (!Thread.joinable())
     return;
   std::thread thread = std::move(Thread);
-  // The thread may hang in the runtime when the process is being torn down; leaving it behind is better than never ending.
+  // The thread may hang in the runtime when the process is being torn down; leaving it behind is better than never
+  // ending.
   bool ended = Changed.wait_for(lock, kStopLimit, [&] { return !Running; });
   lock.unlock();
   if (ended)

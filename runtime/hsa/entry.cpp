@@ -7,8 +7,8 @@
 
 namespace {
 
-/// libamdhip64 never calls hsa_shut_down, so OnUnload may come late or never. Handlers registered with atexit run before
-/// the static objects of HIP and HSA are destroyed, while the runtime still works.
+/// libamdhip64 never calls hsa_shut_down, so OnUnload may come late or never. Handlers registered with atexit run
+/// before the static objects of HIP and HSA are destroyed, while the runtime still works.
 void finishAtExit() {
   if (wavesan::hsa::Tool *tool = wavesan::hsa::Tool::current())
     tool->finish();

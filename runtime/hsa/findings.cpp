@@ -85,13 +85,13 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
   }
   std::sort(records.begin(), records.end(), [](auto *a, auto *b) { return recordBefore(*a, *b); });
 
-  // Several site pairs can be one pair of source positions (unrolled loops, both orders). The first record speaks for
-  // all of them.
+  // Several site pairs can be one pair of source positions (unrolled loops, both orders). The first record in
+  // program order speaks for all of them: which order the schedule showed first says nothing about the program.
   struct Group {
     const abi::RaceRecord *first;
+    const abi::RaceRecord *otherWay = nullptr; ///< first record with the sides exchanged
     bool swapped;
     uint64_t count = 0;
-    bool bothOrders = false;
   };
   std::vector<Group> groups;
   std::map<std::string, size_t> groupOf;
@@ -103,10 +103,11 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     }
     auto [it, isNew] = groupOf.try_emplace(key.text, groups.size());
     if (isNew)
-      groups.push_back({record, key.swapped});
+      groups.push_back({.first = record, .swapped = key.swapped});
     Group &group = groups[it->second];
     group.count += record->count;
-    group.bothOrders |= key.swapped != group.swapped;
+    if (key.swapped != group.swapped && !group.otherWay)
+      group.otherWay = record;
   }
   for (auto &[text, index] : groupOf)
     KnownRaces.insert(text);
@@ -118,8 +119,10 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       continue;
     }
     report::Race race = buildRace(*group.first, kernel, dispatch);
+    if (group.otherWay && !report::inProgramOrder(race))
+      race = buildRace(*group.otherWay, kernel, dispatch);
     race.occurrences = group.count;
-    race.bothOrders = group.bothOrders;
+    race.bothOrders = group.otherWay != nullptr;
     Out->onRace(race);
   }
 }

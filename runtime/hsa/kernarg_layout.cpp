@@ -23,9 +23,9 @@ std::vector<const KernelArg *> selectArgs(const KernelMetadata &kernel, bool hid
 /// hooks, and hooks use none of these; so an argument that the original was found not to use stays unused.
 bool mayBeZero(const std::string &kind) {
   static constexpr const char *kKinds[] = {
-      "hidden_none",           "hidden_global_offset_x",    "hidden_global_offset_y",   "hidden_global_offset_z",
-      "hidden_printf_buffer",  "hidden_hostcall_buffer",    "hidden_default_queue",     "hidden_completion_action",
-      "hidden_heap_v1",        "hidden_multigrid_sync_arg", "hidden_queue_ptr",
+      "hidden_none",          "hidden_global_offset_x",    "hidden_global_offset_y", "hidden_global_offset_z",
+      "hidden_printf_buffer", "hidden_hostcall_buffer",    "hidden_default_queue",   "hidden_completion_action",
+      "hidden_heap_v1",       "hidden_multigrid_sync_arg", "hidden_queue_ptr",
   };
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
@@ -39,8 +39,8 @@ bool KernargPlan::computable(const KernelArg &arg, Compute &out) {
     bool perDimension;
   };
   static constexpr Entry kEntries[] = {
-      {"hidden_block_count_", Value::BlockCount, true}, {"hidden_group_size_", Value::GroupSize, true},
-      {"hidden_remainder_", Value::Remainder, true},    {"hidden_grid_dims", Value::GridDims, false},
+      {"hidden_block_count_", Value::BlockCount, true},      {"hidden_group_size_", Value::GroupSize, true},
+      {"hidden_remainder_", Value::Remainder, true},         {"hidden_grid_dims", Value::GridDims, false},
       {"hidden_dynamic_lds_size", Value::DynamicLds, false},
   };
   for (const Entry &e : kEntries) {

@@ -30,7 +30,8 @@ struct DispatchShape {
 class KernargPlan {
 public:
   /// Returns nothing and one line in `error` when the two kernels do not fit together.
-  static std::optional<KernargPlan> make(const KernelMetadata &original, const KernelMetadata &twin, std::string &error);
+  static std::optional<KernargPlan> make(const KernelMetadata &original, const KernelMetadata &twin,
+                                         std::string &error);
 
   /// Bytes that fill() writes.
   uint32_t bytes() const { return Bytes; }

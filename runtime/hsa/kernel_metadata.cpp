@@ -121,8 +121,8 @@ bool parseKernel(const json &entry, KernelMetadata &kernel, std::string &error) 
   if (!numberMember(entry, ".kernarg_segment_size", kernel.kernargBytes) ||
       !numberMember(entry, ".group_segment_fixed_size", kernel.groupBytes) ||
       !numberMember(entry, ".private_segment_fixed_size", kernel.privateBytes) ||
-      !numberMember(entry, ".wavefront_size", kernel.waveSize) ||
-      (kernel.waveSize != 32 && kernel.waveSize != 64) || kernel.kernargBytes > kMaxKernargBytes) {
+      !numberMember(entry, ".wavefront_size", kernel.waveSize) || (kernel.waveSize != 32 && kernel.waveSize != 64) ||
+      kernel.kernargBytes > kMaxKernargBytes) {
     error = "kernel " + kernel.name + ": a segment size is missing or out of range";
     return false;
   }

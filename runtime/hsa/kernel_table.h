@@ -20,8 +20,8 @@ namespace wavesan::hsa {
 
 /// A kernel of a loaded executable. Immutable once in the table.
 struct Kernel {
-  std::string name;    ///< linkage name
-  std::string display; ///< demangled
+  std::string name;      ///< linkage name
+  std::string display;   ///< demangled
   bool internal = false; ///< one of the HIP runtime's own kernels (copies, fills): not part of the program
   std::shared_ptr<const CodeObject> object; ///< null when only the name is known
   const TwinInfo *twin = nullptr;           ///< owned by `object`; null: built without WaveSan

@@ -39,8 +39,8 @@ void registerReader(Tool &tool, hsa_code_object_reader_t reader, std::string_vie
   for (const std::string &error : errors)
     tool.findings.error(error);
   if (tool.options.verbosity >= 1)
-    tool.findings.message("code object of " + std::to_string(bytes.size()) + " bytes: " +
-                          std::to_string(object->kernels().size()) + " kernels, " +
+    tool.findings.message("code object of " + std::to_string(bytes.size()) +
+                          " bytes: " + std::to_string(object->kernels().size()) + " kernels, " +
                           (object->instrumented() ? std::to_string(object->sites().kernelCount()) + " twins, " +
                                                         std::to_string(object->sites().siteCount()) + " sites"
                                                   : std::string("not built with WaveSan")));
@@ -179,8 +179,8 @@ hsa_status_t symbolGetInfo(hsa_executable_symbol_t symbol, hsa_executable_symbol
       return;
     uint32_t length = symbolNumber(api, symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, 0);
     std::string name(length, '\0');
-    if (length == 0 || api.core.hsa_executable_symbol_get_info_fn(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name.data()) !=
-                           HSA_STATUS_SUCCESS)
+    if (length == 0 || api.core.hsa_executable_symbol_get_info_fn(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME,
+                                                                  name.data()) != HSA_STATUS_SUCCESS)
       return;
     if (name.size() > 3 && name.compare(name.size() - 3, 3, ".kd") == 0)
       name.resize(name.size() - 3);

@@ -13,10 +13,11 @@ namespace wavesan::hsa {
 namespace {
 
 /// The twin reads a context that the host has just written into reused memory, and the host reads the race table
-/// after the completion signal. HIP omits the fences between dispatches of one stream, so both are raised to system scope.
-/// Stronger fences change no result of a correct program; barrier bit and type stay.
+/// after the completion signal. HIP omits the fences between dispatches of one stream, so both are raised to system
+/// scope. Stronger fences change no result of a correct program; barrier bit and type stay.
 uint16_t withSystemFences(uint16_t header) {
-  constexpr unsigned kAcquire = HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE, kRelease = HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+  constexpr unsigned kAcquire = HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE,
+                     kRelease = HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
   return uint16_t(header | HSA_FENCE_SCOPE_SYSTEM << kAcquire | HSA_FENCE_SCOPE_SYSTEM << kRelease);
 }
 static_assert(HSA_FENCE_SCOPE_SYSTEM == 2 && HSA_FENCE_SCOPE_AGENT == 1);
@@ -80,7 +81,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
   std::memset(block, 0, kernargBytes);
-  kernarg.fill(static_cast<const uint8_t *>(packet.kernarg_address), block, reinterpret_cast<uint64_t>(&context), shape);
+  kernarg.fill(static_cast<const uint8_t *>(packet.kernarg_address), block, reinterpret_cast<uint64_t>(&context),
+               shape);
 
   // The drain must know the dispatch before the device does.
   if (!tool.drain.submit(pending)) {

@@ -20,7 +20,8 @@ struct alignas(64) Packet {
 };
 
 /// Called by the runtime on the thread that submits, with the packets written so far.
-void onPackets(const void *packets, uint64_t count, uint64_t, void *data, hsa_amd_queue_intercept_packet_writer writer) {
+void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
+               hsa_amd_queue_intercept_packet_writer writer) {
   Tool *tool = Tool::current();
   auto &queue = *static_cast<QueueState *>(data);
   try {
@@ -52,8 +53,8 @@ void onQueueError(hsa_status_t status, hsa_queue_t *queue, void *data) {
 }
 
 hsa_status_t queueCreate(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-                         void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
-                         uint32_t privateSegmentSize, uint32_t groupSegmentSize, hsa_queue_t **queue) {
+                         void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data, uint32_t privateSegmentSize,
+                         uint32_t groupSegmentSize, hsa_queue_t **queue) {
   Tool &tool = *Tool::current();
   const Api &api = tool.api;
   auto plain = [&] {

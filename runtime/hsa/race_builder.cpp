@@ -12,8 +12,8 @@ std::vector<report::Frame> framesOf(const abi::SiteTableView &sites, uint32_t fr
   std::vector<report::Frame> frames;
   while (frame != abi::kNoFrame) {
     abi::FrameEntry entry = sites.frame(frame);
-    frames.push_back({report::demangle(std::string(sites.string(entry.function))), std::string(sites.string(entry.file)),
-                      entry.line, entry.column});
+    frames.push_back({report::demangle(std::string(sites.string(entry.function))),
+                      std::string(sites.string(entry.file)), entry.line, entry.column});
     frame = entry.inlinedAt;
   }
   return frames;
@@ -62,8 +62,8 @@ bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
   if (!kernel.object || !kernel.object->instrumented() || !kernel.twin)
     return false;
   const abi::SiteTableView &sites = kernel.object->sites();
-  bool goodClass = record.raceClass == uint32_t(abi::RaceClass::Race) ||
-                   record.raceClass == uint32_t(abi::RaceClass::MissingFence);
+  bool goodClass =
+      record.raceClass == uint32_t(abi::RaceClass::Race) || record.raceClass == uint32_t(abi::RaceClass::MissingFence);
   if (record.ready != 1 || record.count == 0 || !goodClass || record.size == 0)
     return false;
   for (const abi::RaceSide *side : {&record.current, &record.previous}) {
@@ -120,8 +120,9 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
 
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b) {
   auto order = [](const abi::RaceRecord &r) {
-    return std::make_tuple(r.workgroup[2], r.workgroup[1], r.workgroup[0], r.epoch, r.raceClass, r.address, r.current.wave,
-                           r.previous.wave, r.current.site, r.previous.site, r.current.lane, r.previous.lane);
+    return std::make_tuple(r.workgroup[2], r.workgroup[1], r.workgroup[0], r.epoch, r.raceClass, r.address,
+                           r.current.wave, r.previous.wave, r.current.site, r.previous.site, r.current.lane,
+                           r.previous.lane);
   };
   return order(a) < order(b);
 }

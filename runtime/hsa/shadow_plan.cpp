@@ -36,8 +36,8 @@ ShadowPlan planShadow(const ShadowRequest &r) {
   uint64_t stateOffset = (lds + 15) / 16 * 16;
   uint64_t stateEnd = stateOffset + sizeof(abi::WorkgroupState);
   if (stateEnd > r.agentLdsBytes)
-    return refuse("uses " + std::to_string(lds) + " of " + std::to_string(r.agentLdsBytes) + " bytes of LDS, the check needs " +
-                  std::to_string(sizeof(abi::WorkgroupState)) + " of its own");
+    return refuse("uses " + std::to_string(lds) + " of " + std::to_string(r.agentLdsBytes) +
+                  " bytes of LDS, the check needs " + std::to_string(sizeof(abi::WorkgroupState)) + " of its own");
   plan.ldsBytes = uint32_t(lds);
   plan.stateOffset = uint32_t(stateOffset);
 
@@ -53,7 +53,8 @@ ShadowPlan planShadow(const ShadowRequest &r) {
   plan.groupBytes = uint32_t(stateEnd);
   uint64_t perUnitByWaves = std::max<uint64_t>(1, r.wavesPerComputeUnit / waves);
   uint64_t perUnitByLds = (2 * uint64_t(r.agentLdsBytes) / plan.groupBytes + 1) / 2;
-  uint64_t resident = std::max<uint64_t>(1, r.computeUnits) * std::max<uint64_t>(1, std::min(perUnitByWaves, perUnitByLds));
+  uint64_t resident =
+      std::max<uint64_t>(1, r.computeUnits) * std::max<uint64_t>(1, std::min(perUnitByWaves, perUnitByLds));
   uint64_t total = 1;
   for (int d = 0; d < 3; ++d) {
     uint64_t groups = (uint64_t(r.grid[d]) + r.workgroup[d] - 1) / r.workgroup[d];

@@ -29,7 +29,7 @@ struct ShadowRequest {
 };
 
 struct ShadowPlan {
-  std::string problem; ///< why the dispatch cannot be checked; empty when it can
+  std::string problem;     ///< why the dispatch cannot be checked; empty when it can
   uint32_t groupBytes = 0; ///< group_segment_size for the twin's packet
   uint32_t dynamicBytes = 0;
   uint32_t stateOffset = 0; ///< DispatchContext::ldsStateOffset

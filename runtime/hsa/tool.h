@@ -52,7 +52,8 @@ public:
   const Api api;
 
 private:
-  Tool(abi::Options options, Api api, HsaApiTable *table, std::unique_ptr<report::Sink> sink, std::unique_ptr<Status> status);
+  Tool(abi::Options options, Api api, HsaApiTable *table, std::unique_ptr<report::Sink> sink,
+       std::unique_ptr<Status> status);
   void printOptions();
 
   HsaApiTable *Table;

@@ -49,6 +49,14 @@ Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Fr
   return Situation::StraightLine;
 }
 
+bool inProgramOrder(const Race &race) {
+  CommonFunction common = commonFunction(race.current.frames, race.previous.frames);
+  if (!common.current || common.current->line == common.previous->line)
+    return true;
+  bool downwards = common.previous->line < common.current->line;
+  return race.situation == Situation::LoopCarried ? !downwards : race.situation != Situation::StraightLine || downwards;
+}
+
 std::string accessText(uint32_t bits) {
   bool read = bits & abi::kAccessRead, write = bits & abi::kAccessWrite, atomic = bits & abi::kAccessAtomic;
   std::string text = read && write ? "read-modify-write" : write ? "write" : read ? "read" : "access";

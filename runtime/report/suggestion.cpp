@@ -51,6 +51,9 @@ std::string sameLineText(const Race &race, const Lines &lines) {
   if (race.order == Order::WriteAfterWrite)
     return "let only one work-item execute the write in " + line +
            ", or give every work-item its own element, or use an atomic operation";
+  // `x += y` has one position for its read and its write; `a[i] = a[j]` has two.
+  if (race.current.frames.front() == race.previous.frames.front())
+    return "use an atomic operation such as atomicAdd() in " + line + ", or give every work-item its own element";
   return "split " + line + ": read into a local variable, then __syncthreads(), then write";
 }
 
@@ -69,8 +72,8 @@ std::string reasonText(const Race &race) {
   if (race.atomicAgainstPlain())
     return "one side is atomic, the other is not, and no barrier lies between them: " + text;
   if (race.situation == Situation::LoopCarried)
-    return "no barrier between one iteration's line " + std::to_string(linesOf(race).high) + " and the next iteration's line " +
-           std::to_string(linesOf(race).low) + ": " + text;
+    return "no barrier between one iteration's line " + std::to_string(linesOf(race).high) +
+           " and the next iteration's line " + std::to_string(linesOf(race).low) + ": " + text;
   return "no barrier between them: " + text;
 }
 
@@ -82,7 +85,8 @@ std::string fixText(const Race &race) {
                             : " " + betweenText(lines);
     return "use __syncthreads()" + where +
            ", or a workgroup release fence before and an acquire fence after s_barrier: "
-           "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")";
+           "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "
+           "\"workgroup\")";
   }
   std::string text;
   if (race.atomicAgainstPlain())
@@ -100,7 +104,8 @@ std::string waveSizeNote(const Race &race) {
   // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.
   if (race.waveSize != 32 || race.current.wave == race.previous.wave || race.current.wave / 2 != race.previous.wave / 2)
     return {};
-  return "wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a barrier on wave32";
+  return "wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a barrier on "
+         "wave32";
 }
 
 } // namespace wavesan::report

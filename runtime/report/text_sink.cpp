@@ -58,7 +58,8 @@ std::string placeText(const Race &race) {
 
 std::string pathText(const std::string &file, const TextOptions &options) {
   const std::string &dir = options.directory;
-  if (dir.size() > 1 && file.size() > dir.size() + 1 && file.compare(0, dir.size(), dir) == 0 && file[dir.size()] == '/')
+  if (dir.size() > 1 && file.size() > dir.size() + 1 && file.compare(0, dir.size(), dir) == 0 &&
+      file[dir.size()] == '/')
     return file.substr(dir.size() + 1);
   return file;
 }
@@ -98,7 +99,8 @@ std::string sideText(const Access &access, const SideHead &head, size_t accessWi
     text += sourceExcerpt(leaf.file, leaf.line, leaf.column, 4);
   for (size_t i = 1; i < access.frames.size(); ++i) {
     const Frame &caller = access.frames[i];
-    text += "    inlined into " + (caller.function.empty() ? "?" : caller.function) + " at " + positionText(caller, options) + "\n";
+    text += "    inlined into " + (caller.function.empty() ? "?" : caller.function) + " at " +
+            positionText(caller, options) + "\n";
   }
   return text;
 }

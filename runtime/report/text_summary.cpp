@@ -53,8 +53,8 @@ void kernelLines(const Summary &s, std::vector<std::string> &lines) {
       restDispatches += kernels[i].second;
   }
   if (restDispatches != 0)
-    lines.push_back("not checked: " + counted(kernels.size() - kMaxNamedKernels, "further kernel", "further kernels") + ", " +
-                    counted(restDispatches, "dispatch", "dispatches") + ": not built with WaveSan");
+    lines.push_back("not checked: " + counted(kernels.size() - kMaxNamedKernels, "further kernel", "further kernels") +
+                    ", " + counted(restDispatches, "dispatch", "dispatches") + ": not built with WaveSan");
 }
 
 void lossLines(const Summary &s, std::vector<std::string> &lines) {
@@ -66,7 +66,8 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   line(s.laterOccurrences, "more conflict", "more conflicts", " of the races above after their report");
   line(s.racesDropped, "conflict", "conflicts", " dropped: the race table was full (option max_races)");
   line(s.historyOverflow, "access", "accesses",
-       " not kept for later comparison: more than two readers or writers of the same bytes (races with them may be missed)");
+       " not kept for later comparison: more than two readers or writers of the same bytes (races with them may be "
+       "missed)");
   line(s.generationOverflow, "access", "accesses",
        " not recorded: the wave's generation counter was exhausted (races with them may be missed)");
   line(s.outsideShadow, "LDS access", "LDS accesses", " not checked: beyond the dispatch's group segment");

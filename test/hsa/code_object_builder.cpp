@@ -98,23 +98,23 @@ nlohmann::json kernelMetadata(const std::string &name, unsigned kernargBytes, un
 }
 
 std::vector<ArgSpec> hiddenArgsV4(unsigned e) {
-  return {{e, 8, "hidden_global_offset_x"},       {e + 8, 8, "hidden_global_offset_y"},
-          {e + 16, 8, "hidden_global_offset_z"},  {e + 24, 8, "hidden_hostcall_buffer"},
-          {e + 32, 8, "hidden_default_queue"},    {e + 40, 8, "hidden_completion_action"},
+  return {{e, 8, "hidden_global_offset_x"},        {e + 8, 8, "hidden_global_offset_y"},
+          {e + 16, 8, "hidden_global_offset_z"},   {e + 24, 8, "hidden_hostcall_buffer"},
+          {e + 32, 8, "hidden_default_queue"},     {e + 40, 8, "hidden_completion_action"},
           {e + 48, 8, "hidden_multigrid_sync_arg"}};
 }
 
 std::vector<ArgSpec> hiddenArgsV5(unsigned e) {
-  return {{e, 4, "hidden_block_count_x"},          {e + 4, 4, "hidden_block_count_y"},
-          {e + 8, 4, "hidden_block_count_z"},      {e + 12, 2, "hidden_group_size_x"},
-          {e + 14, 2, "hidden_group_size_y"},      {e + 16, 2, "hidden_group_size_z"},
-          {e + 18, 2, "hidden_remainder_x"},       {e + 20, 2, "hidden_remainder_y"},
-          {e + 22, 2, "hidden_remainder_z"},       {e + 40, 8, "hidden_global_offset_x"},
-          {e + 48, 8, "hidden_global_offset_y"},   {e + 56, 8, "hidden_global_offset_z"},
-          {e + 64, 2, "hidden_grid_dims"},         {e + 80, 8, "hidden_hostcall_buffer"},
+  return {{e, 4, "hidden_block_count_x"},           {e + 4, 4, "hidden_block_count_y"},
+          {e + 8, 4, "hidden_block_count_z"},       {e + 12, 2, "hidden_group_size_x"},
+          {e + 14, 2, "hidden_group_size_y"},       {e + 16, 2, "hidden_group_size_z"},
+          {e + 18, 2, "hidden_remainder_x"},        {e + 20, 2, "hidden_remainder_y"},
+          {e + 22, 2, "hidden_remainder_z"},        {e + 40, 8, "hidden_global_offset_x"},
+          {e + 48, 8, "hidden_global_offset_y"},    {e + 56, 8, "hidden_global_offset_z"},
+          {e + 64, 2, "hidden_grid_dims"},          {e + 80, 8, "hidden_hostcall_buffer"},
           {e + 88, 8, "hidden_multigrid_sync_arg"}, {e + 96, 8, "hidden_heap_v1"},
-          {e + 104, 8, "hidden_default_queue"},    {e + 112, 8, "hidden_completion_action"},
-          {e + 120, 4, "hidden_dynamic_lds_size"}, {e + 200, 8, "hidden_queue_ptr"}};
+          {e + 104, 8, "hidden_default_queue"},     {e + 112, 8, "hidden_completion_action"},
+          {e + 120, 4, "hidden_dynamic_lds_size"},  {e + 200, 8, "hidden_queue_ptr"}};
 }
 
 } // namespace wavesan::test

@@ -14,8 +14,8 @@
 
 namespace wavesan::test {
 
-/// An ELF64 file whose sections are the given ones plus a name table. A section named ".note" becomes a note section and
-/// is covered by a PT_NOTE segment.
+/// An ELF64 file whose sections are the given ones plus a name table. A section named ".note" becomes a note section
+/// and is covered by a PT_NOTE segment.
 std::string buildElf(const std::vector<std::pair<std::string, std::string>> &sections);
 
 /// A note with owner "AMDGPU" and type NT_AMDGPU_METADATA.

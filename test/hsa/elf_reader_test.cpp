@@ -19,19 +19,21 @@ std::string sampleSiteTable() {
   wavesan::abi::SiteTableBuilder table;
   wavesan::abi::StringRef32 file = table.intern("a.hip");
   table.frames.push_back({table.intern("k"), file, 3, 5, wavesan::abi::kNoFrame});
-  table.sites.push_back({uint32_t(wavesan::abi::SiteKind::Access), wavesan::abi::accessInfo(1, 4), 0, table.intern("t"), table.intern("load")});
+  table.sites.push_back({uint32_t(wavesan::abi::SiteKind::Access), wavesan::abi::accessInfo(1, 4), 0, table.intern("t"),
+                         table.intern("load")});
   table.skips.push_back({table.intern("inline asm"), 2});
   table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 1});
   return table.finish();
 }
 
 std::string sampleElf() {
-  return buildElf({{".note", metadataNote(metadataRoot(
-                                 {kernelMetadata("k", 8, 16, {{0, 8, "global_buffer"}}),
-                                  kernelMetadata("k.wavesan", 16, 16, {{0, 8, "global_buffer"}, {8, 8, "global_buffer"}}),
-                                  kernelMetadata("other", 0, 0, {})}))},
-                   {".wavesan.sites", sampleSiteTable()},
-                   {".text", "code"}});
+  return buildElf(
+      {{".note", metadataNote(metadataRoot(
+                     {kernelMetadata("k", 8, 16, {{0, 8, "global_buffer"}}),
+                      kernelMetadata("k.wavesan", 16, 16, {{0, 8, "global_buffer"}, {8, 8, "global_buffer"}}),
+                      kernelMetadata("other", 0, 0, {})}))},
+       {".wavesan.sites", sampleSiteTable()},
+       {".text", "code"}});
 }
 
 std::optional<ElfReader> open(const std::string &bytes) {
@@ -82,7 +84,9 @@ TEST(ElfReader, NotesWithoutSectionHeadersAndTheOtherWayRound) {
 TEST(ElfReader, RefusesOtherFiles) {
   std::string error;
   EXPECT_FALSE(ElfReader::open("", error));
-  EXPECT_FALSE(ElfReader::open("\x7f" "ELF", error));
+  EXPECT_FALSE(ElfReader::open("\x7f"
+                               "ELF",
+                               error));
   EXPECT_FALSE(ElfReader::open(std::string(4096, 'x'), error));
   std::string bytes = sampleElf();
   bytes[EI_CLASS] = ELFCLASS32;
@@ -153,7 +157,8 @@ TEST(CodeObject, KnowsKernelsTwinsAndSkips) {
 
 TEST(CodeObject, WithoutSiteTableIsNoError) {
   std::vector<std::string> errors;
-  auto object = CodeObject::parse(buildElf({{".note", metadataNote(metadataRoot({kernelMetadata("k", 0, 0, {})}))}}), errors);
+  auto object =
+      CodeObject::parse(buildElf({{".note", metadataNote(metadataRoot({kernelMetadata("k", 0, 0, {})}))}}), errors);
   EXPECT_TRUE(errors.empty());
   EXPECT_FALSE(object->instrumented());
   EXPECT_EQ(object->kernels(), std::vector<std::string>{"k"});
@@ -164,7 +169,8 @@ TEST(CodeObject, AnotherAbiVersionIsSaid) {
   sites[8] = 99;
   std::vector<std::string> errors;
   auto object = CodeObject::parse(
-      buildElf({{".note", metadataNote(metadataRoot({kernelMetadata("k", 0, 0, {})}))}, {".wavesan.sites", sites}}), errors);
+      buildElf({{".note", metadataNote(metadataRoot({kernelMetadata("k", 0, 0, {})}))}, {".wavesan.sites", sites}}),
+      errors);
   EXPECT_FALSE(object->instrumented());
   ASSERT_EQ(errors.size(), 1u);
   EXPECT_NE(errors[0].find("built by another version of WaveSan"), std::string::npos);

@@ -19,8 +19,8 @@ amd_signal_t *record(hsa_signal_t s) { return reinterpret_cast<amd_signal_t *>(s
 int64_t load(hsa_signal_t s) { return __atomic_load_n(&record(s)->value, __ATOMIC_ACQUIRE); }
 void store(hsa_signal_t s, hsa_signal_value_t v) { __atomic_store_n(&record(s)->value, v, __ATOMIC_RELEASE); }
 
-hsa_signal_value_t waitSignal(hsa_signal_t s, hsa_signal_condition_t condition, hsa_signal_value_t compare, uint64_t timeout,
-                              hsa_wait_state_t) {
+hsa_signal_value_t waitSignal(hsa_signal_t s, hsa_signal_condition_t condition, hsa_signal_value_t compare,
+                              uint64_t timeout, hsa_wait_state_t) {
   auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min<uint64_t>(timeout, 1'000'000'000));
   auto holds = [&](int64_t v) {
     switch (condition) {
@@ -104,7 +104,8 @@ hsa_status_t allowAccess(uint32_t count, const hsa_agent_t *agents, const uint32
 __attribute__((no_sanitize("enum"))) hsa_status_t agentInfo(hsa_agent_t agent, hsa_agent_info_t what, void *out) {
   switch (int(what)) {
   case HSA_AGENT_INFO_DEVICE:
-    *static_cast<hsa_device_type_t *>(out) = agent.handle == kCpuAgent.handle ? HSA_DEVICE_TYPE_CPU : HSA_DEVICE_TYPE_GPU;
+    *static_cast<hsa_device_type_t *>(out) =
+        agent.handle == kCpuAgent.handle ? HSA_DEVICE_TYPE_CPU : HSA_DEVICE_TYPE_GPU;
     return HSA_STATUS_SUCCESS;
   case HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT:
     *static_cast<uint32_t *>(out) = Current->computeUnits;
@@ -117,8 +118,9 @@ __attribute__((no_sanitize("enum"))) hsa_status_t agentInfo(hsa_agent_t agent, h
   }
 }
 
-hsa_status_t makeQueue(hsa_agent_t agent, hsa_queue_type32_t type, void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
-                       bool intercepted, hsa_queue_t **out) {
+hsa_status_t makeQueue(hsa_agent_t agent, hsa_queue_type32_t type,
+                       void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data, bool intercepted,
+                       hsa_queue_t **out) {
   auto queue = std::make_unique<FakeQueue>();
   queue->agent = agent;
   queue->queue.type = type;
@@ -196,13 +198,13 @@ void FakeRuntime::fillCore() {
     return callback(kGpuAgent, data);
   };
   Core.hsa_agent_get_info_fn = agentInfo;
-  Core.hsa_queue_create_fn = [](hsa_agent_t agent, uint32_t, hsa_queue_type32_t type, void (*callback)(hsa_status_t, hsa_queue_t *, void *),
-                                void *data, uint32_t, uint32_t, hsa_queue_t **queue) {
-    return makeQueue(agent, type, callback, data, false, queue);
-  };
+  Core.hsa_queue_create_fn = [](hsa_agent_t agent, uint32_t, hsa_queue_type32_t type,
+                                void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data, uint32_t, uint32_t,
+                                hsa_queue_t **queue) { return makeQueue(agent, type, callback, data, false, queue); };
   Core.hsa_queue_destroy_fn = [](hsa_queue_t *queue) {
     std::lock_guard lock(Current->Mutex);
-    return Current->Queues.erase(reinterpret_cast<uint64_t>(queue)) ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_QUEUE;
+    return Current->Queues.erase(reinterpret_cast<uint64_t>(queue)) ? HSA_STATUS_SUCCESS
+                                                                    : HSA_STATUS_ERROR_INVALID_QUEUE;
   };
   Core.hsa_signal_create_fn = [](hsa_signal_value_t value, uint32_t, const hsa_agent_t *, hsa_signal_t *out) {
     auto signal = std::make_unique<amd_signal_t>();
@@ -234,12 +236,13 @@ void FakeRuntime::fillCore() {
     return HSA_STATUS_SUCCESS;
   };
   Core.hsa_code_object_reader_destroy_fn = [](hsa_code_object_reader_t) { return HSA_STATUS_SUCCESS; };
-  Core.hsa_executable_load_agent_code_object_fn = [](hsa_executable_t, hsa_agent_t, hsa_code_object_reader_t, const char *,
+  Core.hsa_executable_load_agent_code_object_fn = [](hsa_executable_t, hsa_agent_t, hsa_code_object_reader_t,
+                                                     const char *,
                                                      hsa_loaded_code_object_t *) { return HSA_STATUS_SUCCESS; };
   Core.hsa_executable_freeze_fn = [](hsa_executable_t, const char *) { return HSA_STATUS_SUCCESS; };
   Core.hsa_executable_destroy_fn = [](hsa_executable_t) { return HSA_STATUS_SUCCESS; };
-  Core.hsa_executable_get_symbol_by_name_fn = [](hsa_executable_t executable, const char *name, const hsa_agent_t *agent,
-                                                 hsa_executable_symbol_t *symbol) {
+  Core.hsa_executable_get_symbol_by_name_fn = [](hsa_executable_t executable, const char *name,
+                                                 const hsa_agent_t *agent, hsa_executable_symbol_t *symbol) {
     if (!agent || agent->handle != kGpuAgent.handle)
       return HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
     *symbol = Current->symbol(executable, name);
@@ -250,13 +253,14 @@ void FakeRuntime::fillCore() {
 
 void FakeRuntime::fillAmd() {
   Amd.hsa_amd_queue_intercept_create_fn = [](hsa_agent_t agent, uint32_t, hsa_queue_type32_t type,
-                                             void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data, uint32_t, uint32_t,
-                                             hsa_queue_t **queue) {
+                                             void (*callback)(hsa_status_t, hsa_queue_t *, void *), void *data,
+                                             uint32_t, uint32_t, hsa_queue_t **queue) {
     if (Current->failIntercept)
       return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     return makeQueue(agent, type, callback, data, true, queue);
   };
-  Amd.hsa_amd_queue_intercept_register_fn = [](hsa_queue_t *queue, hsa_amd_queue_intercept_handler handler, void *data) {
+  Amd.hsa_amd_queue_intercept_register_fn = [](hsa_queue_t *queue, hsa_amd_queue_intercept_handler handler,
+                                               void *data) {
     FakeQueue *found = findQueue(queue);
     if (!found || !found->intercepted)
       return HSA_STATUS_ERROR_INVALID_QUEUE;

@@ -74,9 +74,9 @@ public:
   std::set<uint64_t> poolsUsed; ///< under Mutex
 
   std::mutex Mutex;
-  std::map<uint64_t, std::unique_ptr<FakeQueue>> Queues;          ///< by hsa_queue_t address
-  std::map<uint64_t, std::map<std::string, FakeSymbol>> Symbols;  ///< by executable
-  std::map<uint64_t, std::string> AccessibleTo;                   ///< allocations made accessible to an agent
+  std::map<uint64_t, std::unique_ptr<FakeQueue>> Queues;         ///< by hsa_queue_t address
+  std::map<uint64_t, std::map<std::string, FakeSymbol>> Symbols; ///< by executable
+  std::map<uint64_t, std::string> AccessibleTo;                  ///< allocations made accessible to an agent
   std::vector<std::unique_ptr<amd_signal_t>> Signals;
   std::map<void *, size_t> Memory;
   uint64_t NextHandle = 1000;

@@ -12,7 +12,8 @@ using namespace wavesan::hsa;
 
 namespace {
 
-KernelMetadata kernel(const std::string &name, unsigned bytes, std::vector<ArgSpec> explicitArgs, std::vector<ArgSpec> hidden = {}) {
+KernelMetadata kernel(const std::string &name, unsigned bytes, std::vector<ArgSpec> explicitArgs,
+                      std::vector<ArgSpec> hidden = {}) {
   KernelMetadata k;
   k.name = name;
   k.kernargBytes = bytes;
@@ -42,7 +43,8 @@ template <class T> T at(const std::vector<uint8_t> &bytes, size_t offset) {
   return value;
 }
 
-std::vector<uint8_t> fill(const KernargPlan &plan, const std::vector<uint8_t> &source, const DispatchShape &shape = {}) {
+std::vector<uint8_t> fill(const KernargPlan &plan, const std::vector<uint8_t> &source,
+                          const DispatchShape &shape = {}) {
   std::vector<uint8_t> out(plan.bytes(), 0xee);
   plan.fill(source.data(), out.data(), 0x1122334455667788, shape);
   return out;
@@ -70,8 +72,9 @@ TEST(KernargLayout, Version4MovesTheHiddenArguments) {
 
 TEST(KernargLayout, Version5MovesTheHiddenArguments) {
   std::string error;
-  auto plan = KernargPlan::make(kernel("k", 24 + 256, kArgs, hiddenArgsV5(24)),
-                                kernel("k.wavesan", 32 + 256, withContext(kArgs, 24, "wavesan.ctx"), hiddenArgsV5(32)), error);
+  auto plan =
+      KernargPlan::make(kernel("k", 24 + 256, kArgs, hiddenArgsV5(24)),
+                        kernel("k.wavesan", 32 + 256, withContext(kArgs, 24, "wavesan.ctx"), hiddenArgsV5(32)), error);
   ASSERT_TRUE(plan) << error;
   std::vector<uint8_t> source = pattern(280), out = fill(*plan, source);
   for (const ArgSpec &arg : hiddenArgsV5(24))
@@ -84,9 +87,11 @@ TEST(KernargLayout, MatchesByKindAndNotByPosition) {
   // The original lacks the hostcall buffer (unused); the twin has it, and the rest in another order.
   std::string error;
   auto plan = KernargPlan::make(
-      kernel("k", 32, {}, {{0, 8, "hidden_global_offset_x"}, {8, 8, "hidden_none"}, {16, 8, "hidden_multigrid_sync_arg"}}),
-      kernel("k.wavesan", 40, withContext({}, 0),
-             {{8, 8, "hidden_multigrid_sync_arg"}, {16, 8, "hidden_hostcall_buffer"}, {24, 8, "hidden_global_offset_x"}}),
+      kernel("k", 32, {},
+             {{0, 8, "hidden_global_offset_x"}, {8, 8, "hidden_none"}, {16, 8, "hidden_multigrid_sync_arg"}}),
+      kernel(
+          "k.wavesan", 40, withContext({}, 0),
+          {{8, 8, "hidden_multigrid_sync_arg"}, {16, 8, "hidden_hostcall_buffer"}, {24, 8, "hidden_global_offset_x"}}),
       error);
   ASSERT_TRUE(plan) << error;
   std::vector<uint8_t> source = pattern(32), out = fill(*plan, source);
@@ -98,7 +103,8 @@ TEST(KernargLayout, MatchesByKindAndNotByPosition) {
 
 TEST(KernargLayout, MissingHiddenArgumentsAreComputedFromThePacket) {
   std::string error;
-  auto plan = KernargPlan::make(kernel("k", 0, {}), kernel("k.wavesan", 8 + 256, withContext({}, 0), hiddenArgsV5(8)), error);
+  auto plan =
+      KernargPlan::make(kernel("k", 0, {}), kernel("k.wavesan", 8 + 256, withContext({}, 0), hiddenArgsV5(8)), error);
   ASSERT_TRUE(plan) << error;
   EXPECT_EQ(plan->sourceBytes(), 0u);
   DispatchShape shape;
@@ -131,11 +137,13 @@ TEST(KernargLayout, KernelsThatDoNotFitAreRefused) {
             "kernel arguments of k.wavesan: the last explicit argument is not wavesan.ctx");
   std::vector<ArgSpec> moved = withContext(kArgs, 24);
   moved[1].offset = 12;
-  EXPECT_EQ(errorOf(original, kernel("k.wavesan", 32, moved)), "kernel arguments of k.wavesan: argument 1 differs from the original's");
+  EXPECT_EQ(errorOf(original, kernel("k.wavesan", 32, moved)),
+            "kernel arguments of k.wavesan: argument 1 differs from the original's");
   EXPECT_EQ(errorOf(original, kernel("k.wavesan", 40, withContext(kArgs, 24), {{32, 8, "hidden_private_base"}})),
             "kernel arguments of k.wavesan: needs hidden_private_base, which the original does not receive");
   EXPECT_EQ(errorOf(original, kernel("k.wavesan", 40, withContext(kArgs, 24), {{32, 8, "hidden_of_the_future"}})),
             "kernel arguments of k.wavesan: needs hidden_of_the_future, which the original does not receive");
-  EXPECT_EQ(errorOf(kernel("k", 8, {}, {{0, 4, "hidden_heap_v1"}}), kernel("k.wavesan", 16, withContext({}, 0), {{8, 8, "hidden_heap_v1"}})),
+  EXPECT_EQ(errorOf(kernel("k", 8, {}, {{0, 4, "hidden_heap_v1"}}),
+                    kernel("k.wavesan", 16, withContext({}, 0), {{8, 8, "hidden_heap_v1"}})),
             "kernel arguments of k.wavesan: hidden_heap_v1 differs in size from the original's");
 }

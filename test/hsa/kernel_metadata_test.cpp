@@ -29,8 +29,10 @@ std::string errorOf(const std::string &bytes) {
 TEST(KernelMetadata, ReadsSizesAndArguments) {
   std::string error;
   auto map = parseMetadata(
-      pack(metadataRoot({kernelMetadata("k", 24, 512, {{0, 8, "global_buffer", "p"}, {8, 1, "by_value"}, {16, 8, "hidden_none"}}, 32, 7),
-                         kernelMetadata("empty", 0, 0, {})})),
+      pack(metadataRoot(
+          {kernelMetadata("k", 24, 512, {{0, 8, "global_buffer", "p"}, {8, 1, "by_value"}, {16, 8, "hidden_none"}}, 32,
+                          7),
+           kernelMetadata("empty", 0, 0, {})})),
       error);
   ASSERT_TRUE(map) << error;
   const auto &k = map->at("k");
@@ -54,13 +56,16 @@ TEST(KernelMetadata, RefusesWhatDoesNotFit) {
   };
   std::string error;
   ASSERT_TRUE(parseMetadata(kernel([](auto &) {}), error)) << error;
-  EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"][0][".offset"] = 9; })).find("argument 0 out of range"), std::string::npos);
-  EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"][0][".size"] = 0xffffffffu; })).find("out of range"), std::string::npos);
+  EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"][0][".offset"] = 9; })).find("argument 0 out of range"),
+            std::string::npos);
+  EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"][0][".size"] = 0xffffffffu; })).find("out of range"),
+            std::string::npos);
   EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"][0][".offset"] = -1; })).find("out of range"), std::string::npos);
   EXPECT_NE(errorOf(kernel([](auto &k) { k[".args"] = 3; })).find(".args is not an array"), std::string::npos);
   EXPECT_NE(errorOf(kernel([](auto &k) { k[".wavefront_size"] = 16; })).find("out of range"), std::string::npos);
   EXPECT_NE(errorOf(kernel([](auto &k) { k.erase(".kernarg_segment_size"); })).find("missing"), std::string::npos);
-  EXPECT_NE(errorOf(kernel([](auto &k) { k[".kernarg_segment_size"] = uint64_t(1) << 40; })).find("out of range"), std::string::npos);
+  EXPECT_NE(errorOf(kernel([](auto &k) { k[".kernarg_segment_size"] = uint64_t(1) << 40; })).find("out of range"),
+            std::string::npos);
   EXPECT_NE(errorOf(kernel([](auto &k) { k[".name"] = 1; })).find("without .name"), std::string::npos);
   EXPECT_NE(errorOf(pack({{"amdhsa.kernels", 7}})).find("not an array"), std::string::npos);
   EXPECT_NE(errorOf(pack(nlohmann::json::array({1, 2}))).find("not a map"), std::string::npos);
@@ -77,18 +82,25 @@ TEST(KernelMetadata, DeepNestingDoesNotOverflowTheStack) {
 }
 
 TEST(KernelMetadata, HugeLengthsAreRefused) {
-  for (std::string bytes : {std::string("\xdd\xff\xff\xff\xff", 5), std::string("\xdf\xff\xff\xff\xff", 5), std::string("\xdb\xff\xff\xff\xff", 5),
-                            std::string("\xc6\xff\xff\xff\xff", 5), std::string("\xc9\xff\xff\xff\xff\x01", 6), std::string("\xc1", 1)})
+  for (std::string bytes : {std::string("\xdd\xff\xff\xff\xff", 5), std::string("\xdf\xff\xff\xff\xff", 5),
+                            std::string("\xdb\xff\xff\xff\xff", 5), std::string("\xc6\xff\xff\xff\xff", 5),
+                            std::string("\xc9\xff\xff\xff\xff\x01", 6), std::string("\xc1", 1)})
     EXPECT_EQ(errorOf(bytes), "code object metadata: not valid MessagePack");
 }
 
 TEST(KernelMetadata, EveryKindOfItemIsWalked) {
   // The pre-scan and the JSON library must agree on the length of everything the format has.
-  nlohmann::json all = {{"n", nullptr}, {"t", true}, {"i", {0, 200, 70000, 5000000000ull, -1, -100, -1000, -100000, -5000000000ll}},
-                        {"f", {1.5, 3.141592653589793}}, {"s", {std::string(10, 'a'), std::string(100, 'b'), std::string(300, 'c'), std::string(70000, 'd')}},
-                        {"long", std::vector<int>(70000, 1)}, {"list", std::vector<int>(100, 2)},
-                        {"bin", nlohmann::json::binary(std::vector<uint8_t>(300, 1))},
-                        {"ext", nlohmann::json::binary(std::vector<uint8_t>(16, 1), 5)}, {"ext2", nlohmann::json::binary(std::vector<uint8_t>(300, 1), 5)}};
+  nlohmann::json all = {
+      {"n", nullptr},
+      {"t", true},
+      {"i", {0, 200, 70000, 5000000000ull, -1, -100, -1000, -100000, -5000000000ll}},
+      {"f", {1.5, 3.141592653589793}},
+      {"s", {std::string(10, 'a'), std::string(100, 'b'), std::string(300, 'c'), std::string(70000, 'd')}},
+      {"long", std::vector<int>(70000, 1)},
+      {"list", std::vector<int>(100, 2)},
+      {"bin", nlohmann::json::binary(std::vector<uint8_t>(300, 1))},
+      {"ext", nlohmann::json::binary(std::vector<uint8_t>(16, 1), 5)},
+      {"ext2", nlohmann::json::binary(std::vector<uint8_t>(300, 1), 5)}};
   for (int i = 0; i < 70000; ++i)
     all["map"][std::to_string(i)] = i;
   std::string error;

@@ -90,7 +90,8 @@ TEST(ShadowPlan, CooperativeDispatchesKeepTheirOccupancy) {
 
 TEST(ShadowPlan, FullLdsCannotBeChecked) {
   EXPECT_EQ(planShadow(request(65536 - kState)).problem, "");
-  EXPECT_EQ(planShadow(request(65536)).problem, "uses 65536 of 65536 bytes of LDS, the check needs " + std::to_string(kState) + " of its own");
+  EXPECT_EQ(planShadow(request(65536)).problem,
+            "uses 65536 of 65536 bytes of LDS, the check needs " + std::to_string(kState) + " of its own");
   EXPECT_NE(planShadow(request(65536 - kState + 1)).problem, "");
 }
 

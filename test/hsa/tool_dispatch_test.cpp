@@ -25,7 +25,8 @@ TEST_F(ToolTest, PacketOfTheTwin) {
   EXPECT_EQ(twin.workgroup_size_x, 128u);
   EXPECT_EQ(twin.setup, original.setup);
   // Barrier bit and type as they were, both fences at system scope.
-  EXPECT_EQ(twin.header, original.header | 2 << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE | 2 << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
+  EXPECT_EQ(twin.header, original.header | 2 << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                             2 << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE);
   EXPECT_NE(twin.completion_signal.handle, original.completion_signal.handle);
   EXPECT_EQ(Runtime->signalValue(twin.completion_signal), 1);
 
@@ -118,7 +119,8 @@ TEST_F(ToolTest, ResourcesAreRecycled) {
   EXPECT_LE(Runtime->signalsCreated, signals + 40 /* the program's */ + 1);
   unload();
   EXPECT_EQ(lastLine(), "wavesan: checked 50 accesses in 1 kernels: 1 races");
-  EXPECT_NE(log().find("wavesan: 49 more conflicts of the races above after their report\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: 49 more conflicts of the races above after their report\n"), std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, ScratchSurplusOfThePacketIsKept) {
@@ -163,7 +165,8 @@ TEST_F(ToolTest, FullLdsRunsTheOriginal) {
   EXPECT_EQ(std::memcmp(&written, &original, sizeof(written)), 0);
   unload();
   EXPECT_NE(log().find("wavesan: not checked: kernel k(int*), 1 dispatch: uses 65536 of 65536 bytes of LDS, the check "
-                       "needs " + std::to_string(kState) + " of its own\n"),
+                       "needs " +
+                       std::to_string(kState) + " of its own\n"),
             std::string::npos)
       << log();
   EXPECT_NE(log().find("wavesan: nothing was checked: see the reasons above\n"), std::string::npos) << log();
@@ -208,7 +211,8 @@ TEST_F(ToolTest, OutOfMemoryRunsTheOriginal) {
   EXPECT_EQ(twin.kernel_object, kTwinObject);
   finishDispatch(twin, original.completion_signal);
   unload();
-  EXPECT_NE(log().find("wavesan: not checked: kernel k(int*), 2 dispatches: cannot allocate"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: not checked: kernel k(int*), 2 dispatches: cannot allocate"), std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, MissingKernelArgumentsAndPoolsAreReasons) {
@@ -242,7 +246,8 @@ TEST_F(ToolTest, KernelWhoseTwinIsNotInTheExecutable) {
   Runtime->loadExecutable(sampleCodeObject(), symbols);
   EXPECT_EQ(submit(packet()).kernel_object, kOriginalObject);
   unload();
-  EXPECT_NE(log().find("kernel k(int*), 1 dispatch: the loaded executable lacks _Z1kPi.wavesan\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("kernel k(int*), 1 dispatch: the loaded executable lacks _Z1kPi.wavesan\n"), std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, ManyThreadsAndQueues) {

@@ -39,11 +39,12 @@ std::string sampleCodeObject() {
     args.push_back(a);
   for (const ArgSpec &a : hiddenArgsV4(32))
     twinArgs.push_back(a);
-  return buildElf({{".note", metadataNote(metadataRoot(
-                                 {kernelMetadata("_Z1kPi", kKernargBytes, kStaticLds, args),
-                                  kernelMetadata("_Z1kPi.wavesan", kTwinKernargBytes, kStaticLds, twinArgs),
-                                  kernelMetadata("_Z5plainv", 0, 0, {}), kernelMetadata("__amd_rocclr_copyBuffer", 0, 0, {})}))},
-                   {abi::kSiteTableSection, t.finish()}});
+  return buildElf(
+      {{".note", metadataNote(metadataRoot({kernelMetadata("_Z1kPi", kKernargBytes, kStaticLds, args),
+                                            kernelMetadata("_Z1kPi.wavesan", kTwinKernargBytes, kStaticLds, twinArgs),
+                                            kernelMetadata("_Z5plainv", 0, 0, {}),
+                                            kernelMetadata("__amd_rocclr_copyBuffer", 0, 0, {})}))},
+       {abi::kSiteTableSection, t.finish()}});
 }
 
 std::vector<FakeSymbol> sampleSymbols() {
@@ -114,7 +115,8 @@ void ToolTest::putRace(const DispatchPacket &twin, abi::RaceRecord r) {
   counters(twin).racesSeen += r.count;
 }
 
-abi::RaceRecord ToolTest::record(uint32_t currentSite, uint32_t currentWave, uint32_t previousSite, uint32_t previousWave) {
+abi::RaceRecord ToolTest::record(uint32_t currentSite, uint32_t currentWave, uint32_t previousSite,
+                                 uint32_t previousWave) {
   auto bits = [](uint32_t site) {
     return uint8_t(site == kLoadSite || site == kUnrolledLoadSite ? abi::kAccessRead : abi::kAccessWrite);
   };

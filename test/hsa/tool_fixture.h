@@ -1,7 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Drives the tool library as a program and a device would: OnLoad with a fabricated table, one instrumented code object.
+// Drives the tool library as a program and a device would: OnLoad with a fabricated table, one instrumented code
+// object.
 #ifndef WAVESAN_TEST_TOOL_FIXTURE_H
 #define WAVESAN_TEST_TOOL_FIXTURE_H
 
@@ -49,7 +50,8 @@ protected:
   static abi::DispatchCounters &counters(const DispatchPacket &twin);
   /// Puts a record into the race table as the device does.
   static void putRace(const DispatchPacket &twin, abi::RaceRecord record);
-  static abi::RaceRecord record(uint32_t currentSite, uint32_t currentWave, uint32_t previousSite, uint32_t previousWave);
+  static abi::RaceRecord record(uint32_t currentSite, uint32_t currentWave, uint32_t previousSite,
+                                uint32_t previousWave);
   /// Waits until `condition` holds; fails the test after 10 seconds.
   static void waitFor(const std::function<bool()> &condition);
   /// Completes the packet and waits until the program's signal has been completed.

@@ -83,7 +83,8 @@ TEST_F(ToolTest, UnknownOptionsAreOneLineEach) {
   load("max_race=5:verbosity=x:summary=0");
   unload();
   std::string text = log();
-  EXPECT_NE(text.find("wavesan: warning: unknown option 'max_race'; did you mean 'max_races'?\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: warning: unknown option 'max_race'; did you mean 'max_races'?\n"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("wavesan: warning: option verbosity: 'x' is not a int\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("checked 0 accesses"), std::string::npos) << text;
 }
@@ -119,11 +120,15 @@ TEST_F(ToolTest, AnotherRuntimesTableIsRefused) {
   CoreApiTable before = Runtime->core();
   EXPECT_FALSE(OnLoad(Runtime->table(), 0, 0, nullptr));
   EXPECT_EQ(std::memcmp(&Runtime->core(), &before, sizeof(before)), 0);
-  EXPECT_NE(log().find("wavesan: nothing is checked: this libwavesan-hsa.so was built for another ROCm version"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: nothing is checked: this libwavesan-hsa.so was built for another ROCm version"),
+            std::string::npos)
+      << log();
   Runtime->amd().version.minor_id -= 8;
   Runtime->amd().hsa_amd_queue_intercept_create_fn = nullptr;
   EXPECT_FALSE(OnLoad(Runtime->table(), 0, 0, nullptr));
-  EXPECT_NE(log().find("wavesan: nothing is checked: the HSA runtime has no hsa_amd_queue_intercept_create\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: nothing is checked: the HSA runtime has no hsa_amd_queue_intercept_create\n"),
+            std::string::npos)
+      << log();
   EXPECT_FALSE(OnLoad(nullptr, 0, 0, nullptr));
   EXPECT_EQ(shared.page->errors, 3u);
 }
@@ -181,7 +186,9 @@ TEST_F(ToolTest, KernelsOfUnknownExecutablesAreNamedWhenLookedUp) {
   EXPECT_EQ(object, 0x7000u);
   submit(packet(0x7000));
   unload();
-  EXPECT_NE(log().find("wavesan: not checked: kernel hidden(), 1 dispatch: not built with WaveSan\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: not checked: kernel hidden(), 1 dispatch: not built with WaveSan\n"),
+            std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, VerbosityTellsOfCodeObjectsAndDispatches) {
@@ -236,7 +243,8 @@ TEST_F(ToolTest, DestroyedQueueGivesItsDispatchesUp) {
   auto begin = std::chrono::steady_clock::now();
   unload(); // must not wait for it
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
-  EXPECT_NE(log().find("wavesan: 1 dispatch not checked: not finished when the program ended\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: 1 dispatch not checked: not finished when the program ended\n"), std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, EndWaitsForRunningDispatchesAndNotForEver) {
@@ -256,7 +264,8 @@ TEST_F(ToolTest, EndWaitsForRunningDispatchesAndNotForEver) {
   auto begin = std::chrono::steady_clock::now();
   unload();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(9));
-  EXPECT_NE(log().find("wavesan: 1 dispatch not checked: not finished when the program ended\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: 1 dispatch not checked: not finished when the program ended\n"), std::string::npos)
+      << log();
 }
 
 TEST_F(ToolTest, DispatchesAfterTheEndPassThroughAndAreSaid) {

@@ -48,11 +48,25 @@ TEST_F(ToolTest, SamePositionsAreOneRaceInWhateverOrderAndSite) {
   finishDispatch(twin, original.completion_signal);
   unload();
   EXPECT_EQ(count(log(), "wavesan: race:"), 1u);
-  // The record of the lowest workgroup speaks, wherever it lies in the table.
-  EXPECT_NE(log().find("LDS read-write (write after read)"), std::string::npos) << log();
-  EXPECT_NE(log().find("workgroup (0,0,0)"), std::string::npos) << log();
+  // The order in which the program's lines stand speaks, although the other was seen in a lower workgroup.
+  EXPECT_NE(log().find("LDS write-read (read after write)"), std::string::npos) << log();
+  EXPECT_NE(log().find("workgroup (7,0,0)"), std::string::npos) << log();
   EXPECT_NE(log().find("  seen 2 times, in both orders\n"), std::string::npos) << log();
   EXPECT_EQ(lastLine(), "wavesan: checked 0 accesses in 1 kernels: 1 races");
+}
+
+TEST_F(ToolTest, TheRecordOfTheLowestWorkgroupSpeaks) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  abi::RaceRecord later = record(kLoadSite, 1, kStoreSite, 0), first = record(kUnrolledLoadSite, 1, kStoreSite, 0);
+  later.workgroup[0] = 7;
+  later.count = 3;
+  putRace(twin, later);
+  putRace(twin, first);
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_NE(log().find("workgroup (0,0,0)"), std::string::npos) << log();
+  EXPECT_NE(log().find("  seen 4 times\n"), std::string::npos) << log();
 }
 
 TEST_F(ToolTest, ABarrierBetweenTheLinesMeansALoop) {
@@ -61,9 +75,10 @@ TEST_F(ToolTest, ABarrierBetweenTheLinesMeansALoop) {
   putRace(twin, record(kStoreSite, 1, kLateStoreSite, 0)); // line 8 after line 20, barrier in line 15
   finishDispatch(twin, original.completion_signal);
   unload();
-  EXPECT_NE(log().find("fix: add __syncthreads() at the end of the loop body: after line 20 and before line 8 of the next "
-                       "iteration\n"),
-            std::string::npos)
+  EXPECT_NE(
+      log().find("fix: add __syncthreads() at the end of the loop body: after line 20 and before line 8 of the next "
+                 "iteration\n"),
+      std::string::npos)
       << log();
 }
 

@@ -50,9 +50,10 @@ std::string text(const Race &r) { return raceText(r, TextOptions{}); }
 } // namespace
 
 TEST(RaceText, MissingBarrierOfTheReferenceExample) {
-  wavesan::test::TemporaryFile source("#include <hip/hip_runtime.h>\n\n__global__ void transpose_lds(const int *in, int *out) {\n"
-                             "  __shared__ int tile[128];\n\n\n  int tid = threadIdx.x;\n  tile[tid] = in[tid];\n"
-                             "  // missing barrier\n\n  out[tid] = tile[127 - tid];\n}\n");
+  wavesan::test::TemporaryFile source(
+      "#include <hip/hip_runtime.h>\n\n__global__ void transpose_lds(const int *in, int *out) {\n"
+      "  __shared__ int tile[128];\n\n\n  int tid = threadIdx.x;\n  tile[tid] = in[tid];\n"
+      "  // missing barrier\n\n  out[tid] = tile[127 - tid];\n}\n");
   Race r = race(Order::ReadAfterWrite, access(R, 0, 0, {at(11, 14, "transpose_lds", source.path())}),
                 access(W, 1, 63, {at(8, 13, "transpose_lds", source.path())}));
   r.kernel = "transpose_lds(int const*, int*)";
@@ -67,15 +68,19 @@ TEST(RaceText, MissingBarrierOfTheReferenceExample) {
   EXPECT_EQ(raceText(r, options),
             "wavesan: race: LDS write-read (read after write) on `tile`, 4 bytes at tile+508 (LDS bytes 508..511)\n"
             "  kernel transpose_lds(int const*, int*), dispatch 1, workgroup (0,0,0), wave size 64\n"
-            "  read  of 4 bytes by wave 0 lane 0  at " + name + ":11:14 in transpose_lds\n"
-            "        11 |   out[tid] = tile[127 - tid];\n"
-            "           |              ^\n"
-            "  write of 4 bytes by wave 1 lane 63 at " + name + ":8:13 in transpose_lds\n"
-            "         8 |   tile[tid] = in[tid];\n"
-            "           |             ^\n"
-            "  no barrier between them: waves 0 and 1 may execute these in either order\n"
-            "  fix: put __syncthreads() between line 8 and line 11\n"
-            "  seen 128 times\n");
+            "  read  of 4 bytes by wave 0 lane 0  at " +
+                name +
+                ":11:14 in transpose_lds\n"
+                "        11 |   out[tid] = tile[127 - tid];\n"
+                "           |              ^\n"
+                "  write of 4 bytes by wave 1 lane 63 at " +
+                name +
+                ":8:13 in transpose_lds\n"
+                "         8 |   tile[tid] = in[tid];\n"
+                "           |             ^\n"
+                "  no barrier between them: waves 0 and 1 may execute these in either order\n"
+                "  fix: put __syncthreads() between line 8 and line 11\n"
+                "  seen 128 times\n");
   options.sourceExcerpt = false;
   EXPECT_EQ(raceText(r, options).find("out[tid]"), std::string::npos);
 }
@@ -103,7 +108,8 @@ TEST(RaceText, TheOtherOrderOfAStraightLineRaceGetsTheSameFix) {
 }
 
 TEST(RaceText, InlinedAccessesAreOrderedInTheirCommonCaller) {
-  Race r = race(Order::ReadAfterWrite, access(R, 0, 1, {at(5, 10, "load", "/src/tile.h"), at(20, 3, "body", "/src/body.h"), at(40, 7)}),
+  Race r = race(Order::ReadAfterWrite,
+                access(R, 0, 1, {at(5, 10, "load", "/src/tile.h"), at(20, 3, "body", "/src/body.h"), at(40, 7)}),
                 access(W, 1, 2, {at(9, 11, "store", "/src/tile.h"), at(18, 3, "body", "/src/body.h"), at(40, 7)}));
   EXPECT_EQ(text(r),
             "wavesan: race: LDS write-read (read after write) on `tile`, 4 bytes at tile+252 (LDS bytes 508..511)\n"
@@ -123,29 +129,41 @@ TEST(RaceText, WriteWriteOnOneLine) {
   Race r = race(Order::WriteAfterWrite, access(W, 1, 0, {at(7, 9)}), access(W, 0, 0, {at(7, 9)}));
   std::string t = text(r);
   EXPECT_NE(t.find("wavesan: race: LDS write-write (write after write) on `tile`"), std::string::npos) << t;
-  EXPECT_NE(t.find("  fix: let only one work-item execute the write in line 7, or give every work-item its own element, or "
-                   "use an atomic operation\n"),
-            std::string::npos)
+  EXPECT_NE(
+      t.find("  fix: let only one work-item execute the write in line 7, or give every work-item its own element, or "
+             "use an atomic operation\n"),
+      std::string::npos)
       << t;
 }
 
 TEST(RaceText, ReadAndWriteInOneStatement) {
   Race r = race(Order::ReadAfterWrite, access(R, 0, 3, {at(30, 13)}), access(W, 1, 3, {at(30, 10)}));
-  EXPECT_NE(text(r).find("  fix: split line 30: read into a local variable, then __syncthreads(), then write\n"), std::string::npos)
+  EXPECT_NE(text(r).find("  fix: split line 30: read into a local variable, then __syncthreads(), then write\n"),
+            std::string::npos)
+      << text(r);
+}
+
+TEST(RaceText, UpdateInPlace) {
+  Race r = race(Order::ReadAfterWrite, access(R, 0, 3, {at(18, 19)}), access(W, 1, 3, {at(18, 19)}));
+  EXPECT_NE(
+      text(r).find(
+          "  fix: use an atomic operation such as atomicAdd() in line 18, or give every work-item its own element\n"),
+      std::string::npos)
       << text(r);
 }
 
 TEST(RaceText, AtomicAgainstPlain) {
   Race r = race(Order::WriteAfterWrite, access(R | W | A, 0, 3, {at(33, 5)}), access(W, 3, 1, {at(28, 40)}));
-  EXPECT_EQ(text(r),
-            "wavesan: race: LDS plain write against atomic on `tile`, 4 bytes at tile+252 (LDS bytes 508..511)\n"
-            "  kernel k(int*), dispatch 3, workgroup (1,0,0), wave size 64\n"
-            "  atomic read-modify-write of 4 bytes by wave 0 lane 3 at app.hip:33:5 in k\n"
-            "  write                    of 4 bytes by wave 3 lane 1 at app.hip:28:40 in k\n"
-            "  one side is atomic, the other is not, and no barrier lies between them: waves 0 and 3 may execute these in "
-            "either order\n"
-            "  fix: put __syncthreads() between line 28 and line 33, or make both accesses atomic\n"
-            "  seen 1 time\n");
+  EXPECT_EQ(
+      text(r),
+      "wavesan: race: LDS plain write against atomic on `tile`, 4 bytes at tile+252 (LDS bytes 508..511)\n"
+      "  kernel k(int*), dispatch 3, workgroup (1,0,0), wave size 64\n"
+      "  atomic read-modify-write of 4 bytes by wave 0 lane 3 at app.hip:33:5 in k\n"
+      "  write                    of 4 bytes by wave 3 lane 1 at app.hip:28:40 in k\n"
+      "  one side is atomic, the other is not, and no barrier lies between them: waves 0 and 3 may execute these in "
+      "either order\n"
+      "  fix: put __syncthreads() between line 28 and line 33, or make both accesses atomic\n"
+      "  seen 1 time\n");
 }
 
 TEST(RaceText, MissingFence) {
@@ -153,18 +171,20 @@ TEST(RaceText, MissingFence) {
   r.raceClass = wavesan::abi::RaceClass::MissingFence;
   std::string t = text(r);
   EXPECT_EQ(t.find("wavesan: missing-fence: LDS write-read (read after write) on `tile`"), 0u) << t;
-  EXPECT_NE(t.find("  a barrier lies between them, but the write of wave 1 may still be under way when the barrier lets "
-                   "wave 0 go on\n"
-                   "  fix: use __syncthreads() between line 9 and line 12, or a workgroup release fence before and an "
-                   "acquire fence after s_barrier: __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), "
-                   "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")\n"),
-            std::string::npos)
+  EXPECT_NE(
+      t.find("  a barrier lies between them, but the write of wave 1 may still be under way when the barrier lets "
+             "wave 0 go on\n"
+             "  fix: use __syncthreads() between line 9 and line 12, or a workgroup release fence before and an "
+             "acquire fence after s_barrier: __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), "
+             "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\")\n"),
+      std::string::npos)
       << t;
 }
 
 TEST(RaceText, WaveSizeNoteOnlyForHalvesOfOneWave64) {
-  const std::string note = "  wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a "
-                           "barrier on wave32\n";
+  const std::string note =
+      "  wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a "
+      "barrier on wave32\n";
   Race r = race(Order::ReadAfterWrite, access(R, 2, 0, {at(12, 3)}), access(W, 3, 0, {at(9, 3)}));
   EXPECT_EQ(text(r).find(note), std::string::npos);
   r.waveSize = 32;

@@ -61,25 +61,26 @@ TEST(SummaryText, EveryLossHasItsLineBeforeTheLast) {
   s.unfinishedDispatches = 9;
   s.failedDispatches = 1;
   s.errors = 1;
-  EXPECT_EQ(summaryText(s, {}),
-            "wavesan: not checked: 12 places in the kernels: global memory\n"
-            "wavesan: not checked: 1 place in the kernels: inline asm\n"
-            "wavesan: not checked: kernel b(), 4 dispatches: not built with WaveSan\n"
-            "wavesan: not checked: kernel a(), 1 dispatch: not built with WaveSan\n"
-            "wavesan: 1 further race not printed (option max_reports)\n"
-            "wavesan: 2 more conflicts of the races above after their report\n"
-            "wavesan: 3 conflicts dropped: the race table was full (option max_races)\n"
-            "wavesan: 4 accesses not kept for later comparison: more than two readers or writers of the same bytes (races "
-            "with them may be missed)\n"
-            "wavesan: 5 accesses not recorded: the wave's generation counter was exhausted (races with them may be "
-            "missed)\n"
-            "wavesan: 6 LDS accesses not checked: beyond the dispatch's group segment\n"
-            "wavesan: 7 race records damaged: not printed\n"
-            "wavesan: 8 conflicts not reported: the order of the two sides is unknown\n"
-            "wavesan: 9 dispatches not checked: not finished when the program ended\n"
-            "wavesan: 1 dispatch failed: checked only up to the failure\n"
-            "wavesan: 1 error of WaveSan itself (printed above)\n"
-            "wavesan: checked 1200 accesses in 2 kernels: 7 races\n");
+  EXPECT_EQ(
+      summaryText(s, {}),
+      "wavesan: not checked: 12 places in the kernels: global memory\n"
+      "wavesan: not checked: 1 place in the kernels: inline asm\n"
+      "wavesan: not checked: kernel b(), 4 dispatches: not built with WaveSan\n"
+      "wavesan: not checked: kernel a(), 1 dispatch: not built with WaveSan\n"
+      "wavesan: 1 further race not printed (option max_reports)\n"
+      "wavesan: 2 more conflicts of the races above after their report\n"
+      "wavesan: 3 conflicts dropped: the race table was full (option max_races)\n"
+      "wavesan: 4 accesses not kept for later comparison: more than two readers or writers of the same bytes (races "
+      "with them may be missed)\n"
+      "wavesan: 5 accesses not recorded: the wave's generation counter was exhausted (races with them may be "
+      "missed)\n"
+      "wavesan: 6 LDS accesses not checked: beyond the dispatch's group segment\n"
+      "wavesan: 7 race records damaged: not printed\n"
+      "wavesan: 8 conflicts not reported: the order of the two sides is unknown\n"
+      "wavesan: 9 dispatches not checked: not finished when the program ended\n"
+      "wavesan: 1 dispatch failed: checked only up to the failure\n"
+      "wavesan: 1 error of WaveSan itself (printed above)\n"
+      "wavesan: checked 1200 accesses in 2 kernels: 7 races\n");
 }
 
 TEST(SummaryText, ManyKernelsWithoutTwinAreSummedUp) {
@@ -89,5 +90,7 @@ TEST(SummaryText, ManyKernelsWithoutTwinAreSummedUp) {
   std::string text = summaryText(s, {});
   EXPECT_NE(text.find("kernel kernel17, 2 dispatches"), std::string::npos) << text;
   EXPECT_EQ(text.find("kernel18"), std::string::npos) << text;
-  EXPECT_NE(text.find("wavesan: not checked: 3 further kernels, 6 dispatches: not built with WaveSan\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: not checked: 3 further kernels, 6 dispatches: not built with WaveSan\n"),
+            std::string::npos)
+      << text;
 }

@@ -15,8 +15,8 @@ namespace wavesan::report {
 /// of several processes do not mix. Thread-safe.
 class OutputFile {
 public:
-  /// `path`: "stderr", "stdout" or a file name in which %p stands for the process id (appended to). When the file cannot
-  /// be opened, stderr is used and `error` gets one line.
+  /// `path`: "stderr", "stdout" or a file name in which %p stands for the process id (appended to). When the file
+  /// cannot be opened, stderr is used and `error` gets one line.
   OutputFile(const std::string &path, std::string &error);
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;

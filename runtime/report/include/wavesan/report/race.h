@@ -61,17 +61,15 @@ struct Race {
   uint64_t dispatch = 0;     ///< the tool's number of the dispatch that showed it first, from 1
   uint32_t workgroup[3] = {};
   uint32_t waveSize = 64;
-  uint32_t ldsFirst = 0, ldsSize = 0; ///< conflicting bytes, LDS byte offsets
-  std::string variable;               ///< source name; empty when unknown
+  uint32_t ldsFirst = 0, ldsSize = 0;     ///< conflicting bytes, LDS byte offsets
+  std::string variable;                   ///< source name; empty when unknown
   std::optional<uint32_t> variableOffset; ///< of the first conflicting byte in `variable`
-  Access current;          ///< the access that found the conflict
-  Access previous;         ///< the one before it
-  uint64_t occurrences = 1; ///< conflicts with these positions so far, this one included
-  bool bothOrders = false;  ///< the two sides were also seen the other way round
+  Access current;                         ///< the access that found the conflict
+  Access previous;                        ///< the one before it
+  uint64_t occurrences = 1;               ///< conflicts with these positions so far, this one included
+  bool bothOrders = false;                ///< the two sides were also seen the other way round
 
-  bool atomicAgainstPlain() const {
-    return ((current.bits ^ previous.bits) & abi::kAccessAtomic) != 0;
-  }
+  bool atomicAgainstPlain() const { return ((current.bits ^ previous.bits) & abi::kAccessAtomic) != 0; }
 };
 
 /// Where the inlining chains of two accesses part: the frames of both in the innermost function instance that
@@ -82,10 +80,14 @@ struct CommonFunction {
 };
 CommonFunction commonFunction(const std::vector<Frame> &current, const std::vector<Frame> &previous);
 
-/// Judges the situation from positions alone, so that it does not depend on the schedule. `barriers`: inlining chains of
-/// the barriers of the code object; those outside the common function do not count.
+/// Judges the situation from positions alone, so that it does not depend on the schedule. `barriers`: inlining chains
+/// of the barriers of the code object; those outside the common function do not count.
 Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Frame> &previous,
                          const std::vector<std::vector<Frame>> &barriers);
+
+/// True if the two sides were seen in the order in which the program's text leads to them (the back edge of the
+/// loop included), or if that order is not known.
+bool inProgramOrder(const Race &race);
 
 /// "read", "write", "atomic read-modify-write", ...
 std::string accessText(uint32_t bits);

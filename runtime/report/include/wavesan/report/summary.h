@@ -20,14 +20,14 @@ struct Summary {
   uint64_t checkedDispatches = 0;
 
   // Losses. Each is printed when it is not zero.
-  uint64_t racesNotPrinted = 0;     ///< beyond the max_reports option
-  uint64_t laterOccurrences = 0;    ///< conflicts of printed races that came after their report
-  uint64_t racesDropped = 0;        ///< conflicts whose site pair found no place in the race table
-  uint64_t historyOverflow = 0;     ///< accesses whose record a cell could not keep
-  uint64_t generationOverflow = 0;  ///< accesses not recorded: the wave's generation counter was exhausted
-  uint64_t outsideShadow = 0;       ///< LDS accesses beyond the shadow
-  uint64_t damagedRecords = 0;      ///< race records that made no sense
-  uint64_t orderUnknown = 0;        ///< conflicts without a report because the order of the two sides is unknown
+  uint64_t racesNotPrinted = 0;      ///< beyond the max_reports option
+  uint64_t laterOccurrences = 0;     ///< conflicts of printed races that came after their report
+  uint64_t racesDropped = 0;         ///< conflicts whose site pair found no place in the race table
+  uint64_t historyOverflow = 0;      ///< accesses whose record a cell could not keep
+  uint64_t generationOverflow = 0;   ///< accesses not recorded: the wave's generation counter was exhausted
+  uint64_t outsideShadow = 0;        ///< LDS accesses beyond the shadow
+  uint64_t damagedRecords = 0;       ///< race records that made no sense
+  uint64_t orderUnknown = 0;         ///< conflicts without a report because the order of the two sides is unknown
   uint64_t unfinishedDispatches = 0; ///< checked dispatches that had not completed when the process ended
   uint64_t failedDispatches = 0;     ///< checked dispatches that the runtime completed with an error
   uint64_t errors = 0;               ///< failures of the tool itself; each was printed where it happened
