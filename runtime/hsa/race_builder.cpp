@@ -22,7 +22,8 @@ std::vector<report::Frame> framesOf(const abi::SiteTableView &sites, uint32_t fr
 report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &side) {
   abi::SiteEntry site = sites.site(side.site);
   report::Access access;
-  access.bits = side.access;
+  // The cell of the earlier side keeps only what the check needs; the site knows the whole access.
+  access.bits = abi::accessBits(site.info);
   access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
   access.opcode = sites.string(site.opcode);
   access.wave = side.wave;
@@ -43,8 +44,8 @@ std::vector<std::vector<report::Frame>> barriersOf(const abi::SiteTableView &sit
 }
 
 std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &side) {
-  std::string text = report::accessText(side.access);
   abi::SiteEntry site = sites.site(side.site);
+  std::string text = report::accessText(abi::accessBits(site.info));
   if (site.frame == abi::kNoFrame)
     return text + "#" + std::to_string(side.site); // no debug info: the site itself
   for (uint32_t f = site.frame; f != abi::kNoFrame; f = sites.frame(f).inlinedAt) {

@@ -87,17 +87,39 @@ SideHead sideHead(const Access &access) {
   return head;
 }
 
+/// Header files of HIP and of the compiler: the user cannot put a barrier there.
+bool isSystemFile(const std::string &file) {
+  for (const char *part : {"/hip/", "/lib/clang/", "/hip-clang/"})
+    if (file.find(part) != std::string::npos && file.find("include") != std::string::npos)
+      return true;
+  return file.rfind("/usr/include/", 0) == 0 || file.rfind("/opt/rocm", 0) == 0;
+}
+
+/// The frame to show: the innermost one in the user's own code.
+size_t userFrame(const std::vector<Frame> &frames) {
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (!isSystemFile(frames[i].file))
+      return i;
+  return 0;
+}
+
 std::string sideText(const Access &access, const SideHead &head, size_t accessWidth, size_t whoWidth,
                      const TextOptions &options) {
   auto padded = [](std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); };
   std::string text = "  " + padded(head.access, accessWidth) + " " + padded(head.who, whoWidth);
   if (access.frames.empty())
     return text + " at an unknown line\n";
-  const Frame &leaf = access.frames.front();
+  const size_t shown = userFrame(access.frames);
+  const Frame &leaf = access.frames[shown];
   text += " at " + positionText(leaf, options) + (leaf.function.empty() ? "" : " in " + leaf.function) + "\n";
   if (options.sourceExcerpt)
     text += sourceExcerpt(leaf.file, leaf.line, leaf.column, 4);
-  for (size_t i = 1; i < access.frames.size(); ++i) {
+  for (size_t i = shown; i-- > 0;) {
+    const Frame &callee = access.frames[i];
+    text += "    which calls " + (callee.function.empty() ? "?" : callee.function) + ": " +
+            positionText(callee, options) + "\n";
+  }
+  for (size_t i = shown + 1; i < access.frames.size(); ++i) {
     const Frame &caller = access.frames[i];
     text += "    inlined into " + (caller.function.empty() ? "?" : caller.function) + " at " +
             positionText(caller, options) + "\n";

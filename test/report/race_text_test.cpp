@@ -221,3 +221,16 @@ TEST(TextSink, WritesWholeReportsAndPrefixedMessages) {
   EXPECT_EQ(writes[1], "wavesan: warning: something\n");
   EXPECT_EQ(writes[2], summaryText(Summary{}, TextOptions{}));
 }
+
+TEST(RaceText, ThePositionShownIsTheUsersOwnLineNotAHeaders) {
+  Race r = race(Order::WriteAfterWrite,
+                access(R | W | A, 1, 0,
+                       {at(153, 10, "atomicAdd", "/usr/include/hip/amd_detail/amd_hip_atomic.h"), at(31, 5, "count")}),
+                access(W, 3, 0, {at(26, 42, "count")}));
+  const std::string t = text(r);
+  EXPECT_NE(t.find("lane 0 at app.hip:31:5 in count\n    which calls atomicAdd: "
+                   "/usr/include/hip/amd_detail/amd_hip_atomic.h:153:10\n"),
+            std::string::npos)
+      << t;
+  EXPECT_EQ(t.find("inlined into"), std::string::npos) << t;
+}
