@@ -42,38 +42,41 @@ WAVESAN_INLINE void workgroupBarrier() {
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
 }
 
-template <class Cells>
-WAVESAN_INLINE void checkWith(PrivateState *s, Cells cells, uint32_t address, uint64_t size, uint32_t info,
-                              uint32_t site, uint32_t variable) {
-  auto *record = recordOf(s->stateOffset, s->wave);
-  core::MergingPlatform<Amdgcn<Cells>> p;
-  p.cells = cells;
-  p.context = s->context;
-  p.stateOffset = s->stateOffset;
-  p.wave = s->wave;
+enum CheckOutcome : uint32_t { kOverflowed = 1, kOutside = 2 };
+
+/// The check of one access, out of line: one copy per module instead of one per site, which keeps the twins small and
+/// quick to compile. A leaf function that takes everything by value, so that neither it nor its callers need scratch.
+__attribute__((noinline)) uint32_t check(uint64_t context, uint64_t cells, uint32_t cellsInLds, uint32_t stateOffset,
+                                         uint32_t ldsBytes, uint32_t granuleLog2, uint32_t wave, uint32_t address,
+                                         uint64_t size, uint32_t info, uint32_t site, uint32_t variable) {
+  auto *record = recordOf(stateOffset, wave);
+  core::MergingPlatform<Amdgcn> p;
+  p.cells = {cells, cellsInLds != 0};
+  p.context = context;
+  p.stateOffset = stateOffset;
+  p.wave = wave;
   p.lane = laneId();
   p.site = site;
   p.access = abi::accessBits(info);
   p.epoch = loadShared(&record->epoch);
   p.variable = variable;
-  const core::Accessor a{s->wave,
+  const core::Accessor a{wave,
                          p.lane,
                          site,
                          core::slotGeneration(loadShared(&record->generation)),
                          p.epoch,
                          (abi::accessBits(info) & abi::kAccessWrite) != 0,
                          (abi::accessBits(info) & abi::kAccessAtomic) != 0};
-  core::AccessResult r = core::accessBytes(p, core::Shadow{s->granuleLog2, s->ldsBytes}, a, address, size);
-  s->overflowed += r.generationOverflow;
-  s->outside += r.outsideShadow;
+  core::AccessResult r = core::accessBytes(p, core::Shadow{granuleLog2, ldsBytes}, a, address, size);
+  return (r.generationOverflow ? kOverflowed : 0u) | (r.outsideShadow ? kOutside : 0u);
 }
 
-WAVESAN_INLINE void check(PrivateState *s, uint32_t address, uint64_t size, uint32_t info, uint32_t site,
-                          uint32_t variable) {
-  if (s->cellsInLds)
-    checkWith(s, LdsCells{uint32_t(s->cells)}, address, size, info, site, variable);
-  else
-    checkWith(s, GlobalCells{s->cells}, address, size, info, site, variable);
+WAVESAN_INLINE void checkAccess(PrivateState *s, uint32_t address, uint64_t size, uint32_t info, uint32_t site,
+                                uint32_t variable) {
+  const uint32_t outcome = check(s->context, s->cells, s->cellsInLds, s->stateOffset, s->ldsBytes, s->granuleLog2,
+                                 s->wave, address, size, info, site, variable);
+  s->overflowed += outcome & kOverflowed;
+  s->outside += (outcome & kOutside) >> 1;
 }
 
 WAVESAN_INLINE void countOperation(PrivateState *s) { s->checked += isFirstActiveLane(); }
@@ -162,13 +165,13 @@ HOOK __wavesan_kernel_end(PrivateState *s) {
 
 HOOK __wavesan_lds_access(PrivateState *s, uint32_t address, uint32_t info, uint32_t site, uint32_t variable) {
   countOperation(s);
-  check(s, address, abi::accessSize(info), info, site, variable);
+  checkAccess(s, address, abi::accessSize(info), info, site, variable);
 }
 
 HOOK __wavesan_lds_range(PrivateState *s, uint32_t address, uint64_t length, uint32_t info, uint32_t site,
                          uint32_t variable) {
   countOperation(s);
-  check(s, address, length, info, site, variable);
+  checkAccess(s, address, length, info, site, variable);
 }
 
 WAVESAN_INLINE bool isLds(const void *address) {
@@ -179,14 +182,14 @@ HOOK __wavesan_generic_access(PrivateState *s, void *address, uint32_t info, uin
   if (!isLds(address))
     return;
   countOperation(s);
-  check(s, uint32_t(uint64_t((Lds<char> *)address)), abi::accessSize(info), info, site, abi::kNoVariable);
+  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), abi::accessSize(info), info, site, abi::kNoVariable);
 }
 
 HOOK __wavesan_generic_range(PrivateState *s, void *address, uint64_t length, uint32_t info, uint32_t site) {
   if (!isLds(address))
     return;
   countOperation(s);
-  check(s, uint32_t(uint64_t((Lds<char> *)address)), length, info, site, abi::kNoVariable);
+  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), length, info, site, abi::kNoVariable);
 }
 
 HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t) {

@@ -52,22 +52,27 @@ template <class Pointer, class Value> WAVESAN_INLINE void storeShared(Pointer p,
 /// Waits for this wave's LDS operations; orders nothing else.
 WAVESAN_INLINE void ldsFence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup", "local"); }
 
-/// Cells in LDS: a CU executes the LDS operations of all its waves in one order.
-struct LdsCells {
-  uint32_t base;
-  WAVESAN_INLINE Lds<uint64_t> *at(uint32_t cell, uint32_t slot) const {
-    return ldsAt<uint64_t>(base + cell * abi::kCellBytes + slot * 8);
+/// Where the cells are. One piece of code serves both places: the branch is uniform, and a second copy of the detector
+/// would cost more than it saves.
+struct Cells {
+  uint64_t base; ///< LDS byte offset or global address
+  bool inLds;
+  WAVESAN_INLINE Lds<uint64_t> *ldsSlot(uint32_t cell, uint32_t slot) const {
+    return ldsAt<uint64_t>(uint32_t(base) + cell * abi::kCellBytes + slot * 8);
   }
-  WAVESAN_INLINE void publishBeforeLook() const { ldsFence(); }
-};
-/// Cells in global memory, private to the workgroup while it runs.
-struct GlobalCells {
-  uint64_t base;
-  WAVESAN_INLINE Global<uint64_t> *at(uint32_t cell, uint32_t slot) const {
+  WAVESAN_INLINE Global<uint64_t> *globalSlot(uint32_t cell, uint32_t slot) const {
     return globalAt<uint64_t>(base + uint64_t(cell) * abi::kCellBytes + slot * 8);
   }
-  WAVESAN_INLINE void publishBeforeLook() const { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 };
+
+template <class Pointer>
+WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
+  uint64_t e = expected;
+  const bool done = __scoped_atomic_compare_exchange_n(p, &e, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                                       __MEMORY_SCOPE_WRKGRP);
+  expected = e;
+  return done;
+}
 
 /// Words of the RaceTable: the host and other workgroups look at them.
 struct TableMemory {
@@ -91,20 +96,25 @@ WAVESAN_INLINE void addCounter(Global<uint64_t> *counter, uint64_t v) {
 }
 
 /// The detector's Platform (core/lds_detector.h) on amdgcn.
-template <class Cells> struct Amdgcn {
+struct Amdgcn {
   Cells cells;
   uint64_t context;
   uint32_t stateOffset, wave, lane, site, access, epoch, variable;
 
-  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t slot) { return loadShared(cells.at(cell, slot)); }
-  WAVESAN_INLINE bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &expected, uint64_t desired) {
-    uint64_t e = expected;
-    bool done = __scoped_atomic_compare_exchange_n(cells.at(cell, slot), &e, desired, false, __ATOMIC_RELAXED,
-                                                   __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-    expected = e;
-    return done;
+  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t slot) {
+    return cells.inLds ? loadShared(cells.ldsSlot(cell, slot)) : loadShared(cells.globalSlot(cell, slot));
   }
-  WAVESAN_INLINE void publishBeforeLook() { cells.publishBeforeLook(); }
+  WAVESAN_INLINE bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &expected, uint64_t desired) {
+    return cells.inLds ? compareExchangeShared(cells.ldsSlot(cell, slot), expected, desired)
+                       : compareExchangeShared(cells.globalSlot(cell, slot), expected, desired);
+  }
+  /// LDS executes the operations of a workgroup in one order; global memory needs the fence.
+  WAVESAN_INLINE void publishBeforeLook() {
+    if (cells.inLds)
+      ldsFence();
+    else
+      __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
+  }
   WAVESAN_INLINE uint32_t barrierGeneration(uint32_t e, uint32_t w) {
     return loadShared(barrierGenerationAt(stateOffset, e, w));
   }
