@@ -11,6 +11,7 @@
 #include "TwinCloning.h"
 
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -106,6 +107,19 @@ static void linkByMetadata(Module &M, const TwinSet &Set) {
         MDNode::get(M.getContext(), {ValueAsMetadata::get(Twin.Original), ValueAsMetadata::get(Twin.Clone)}));
 }
 
+/// HIP before 6 (code object version 4) crashes at the launch of a kernel whose metadata names a default queue or a
+/// completion action for device-side enqueue, which HIP does not have. The optimiser usually proves that they are not
+/// used; at -O0 it does not run. The attributes change metadata only, no instruction.
+static void denyDeviceEnqueue(Module &M, ArrayRef<Function *> Kernels) {
+  auto *Version = mdconst::extract_or_null<ConstantInt>(M.getModuleFlag("amdhsa_code_object_version"));
+  bool Enqueues = any_of(M, [](const Function &F) { return F.getName().starts_with("__enqueue_kernel"); });
+  if (!Version || Version->getZExtValue() >= 500 || Enqueues)
+    return;
+  for (Function *Kernel : Kernels)
+    for (StringRef Denial : {"amdgpu-no-default-queue", "amdgpu-no-completion-action"})
+      Kernel->addFnAttr(Denial);
+}
+
 Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
   if (M.getNamedMetadata(abi::kTwinMetadata))
     return createStringError("the module is instrumented already (is the plugin loaded twice?)");
@@ -118,6 +132,7 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     return Error::success();
   if (LinkTimeOptimisation)
     return createStringError("link-time optimisation of device code (-fgpu-rdc, -foffload-lto) is not supported");
+  denyDeviceEnqueue(M, Facts->Kernels);
   std::vector<GpuTarget> Targets;
   for (Function *Kernel : Facts->Kernels) {
     Expected<GpuTarget> Target = targetOf(*Kernel);

@@ -87,6 +87,7 @@ llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> assemble(llvm::StringRef nam
   context.setGenDwarfForAssembly(true);
   context.setDwarfVersion(5);
   context.setMainFileName(name);
+  context.setGenDwarfRootFile(name, text);
 
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);

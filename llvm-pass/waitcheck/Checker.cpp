@@ -57,7 +57,7 @@ namespace {
 class ObjectCheck {
 public:
   ObjectCheck(CodeObject &object, const CheckOptions &options, Decoders &decoders)
-      : object(object), options(options), decoders(decoders), lines(object.file()) {}
+      : object(object), options(options), decoders(decoders), lines(object) {}
 
   llvm::Expected<CheckResult> run() {
     llvm::Expected<llvm::GlobPattern> pattern =
@@ -129,7 +129,7 @@ private:
     std::mutex mutex;
     llvm::Error failure = llvm::Error::success();
     auto work = [&](Decoders &own) {
-      LineTable ownLines(object.file());
+      LineTable ownLines(object);
       for (size_t k = next++; k < kernels.size(); k = next++) {
         auto isa = own.get(object.target(), kernels[k].wave64);
         if (!isa) {
@@ -174,7 +174,7 @@ private:
     if (b.call == CallKind::Known) {
       auto known = byAddress.find(b.callee);
       // In a relocatable file addresses are not final: the callee may be any function.
-      if (known != byAddress.end() && !object.file().isRelocatableObject())
+      if (known != byAddress.end() && !object.isRelocatable())
         return functions[known->second].proves;
     }
     CounterSet all = allCounters;

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 
 #include <algorithm>
@@ -44,31 +45,33 @@ llvm::Expected<std::unique_ptr<CodeObject>> CodeObject::parse(llvm::MemoryBuffer
   c->entry = findMachine(machine);
   if (!c->entry)
     return createStringError("target with ELF machine number 0x%x is unknown to the wait checker", machine);
-  auto object = ObjectFile::createELFObjectFile(buffer);
-  if (!object)
-    return object.takeError();
-  auto *elf = llvm::dyn_cast<ELFObjectFileBase>(object->get());
-  if (!elf)
-    return createStringError("not an ELF file");
-  object->release();
-  c->object.reset(elf);
+  c->bytes = bytes;
+  c->relocatable = llvm::support::endian::read16le(bytes.data() + 16) == llvm::ELF::ET_REL;
   if (llvm::Error e = c->read())
     return std::move(e);
   return std::move(c);
 }
 
 llvm::Error CodeObject::read() {
+  // ELFFile, not ELFObjectFile: the latter ends the process on some damaged files.
+  auto file = ELFFile<ELF64LE>::create(bytes);
+  if (!file)
+    return file.takeError();
+  auto headers = file->sections();
+  if (!headers)
+    return headers.takeError();
   llvm::DenseMap<uint64_t, unsigned> sectionOf; // by ELF index
-  for (const SectionRef &s : object->sections()) {
-    if (!s.isText() || s.isVirtual())
+  for (const auto &h : *headers) {
+    if (h.sh_type != llvm::ELF::SHT_PROGBITS || !(h.sh_flags & llvm::ELF::SHF_EXECINSTR))
       continue;
-    auto contents = s.getContents();
+    auto contents = file->getSectionContents(h);
     if (!contents)
       return contents.takeError();
     if (contents->size() > 0xfffffff0u)
       return createStringError("a code section of 4 GiB or more is not supported");
-    sectionOf[s.getIndex()] = static_cast<unsigned>(codeSections.size());
-    codeSections.push_back({llvm::arrayRefFromStringRef(*contents), s.getAddress(), s.getIndex()});
+    const uint64_t index = static_cast<uint64_t>(&h - headers->begin());
+    sectionOf[index] = static_cast<unsigned>(codeSections.size());
+    codeSections.push_back({*contents, relocatable ? 0 : uint64_t(h.sh_addr), index});
   }
 
   struct Symbol {
@@ -79,51 +82,52 @@ llvm::Error CodeObject::read() {
   };
   std::vector<Symbol> candidates;
   llvm::StringMap<Kernel> kernels;
-  auto readSymbol = [&](const ELFSymbolRef &s) -> llvm::Error {
-    auto name = s.getName();
-    if (!name)
-      return name.takeError();
-    auto flags = s.getFlags();
-    if (!flags)
-      return flags.takeError();
-    if (*flags & SymbolRef::SF_Undefined) {
-      undefinedSymbols |= !name->empty();
+  auto readSymbol = [&](const ELF64LE::Sym &s, llvm::StringRef strings) -> llvm::Error {
+    auto nameOrError = s.getName(strings);
+    if (!nameOrError)
+      return nameOrError.takeError();
+    const llvm::StringRef name = *nameOrError;
+    if (s.isUndefined()) {
+      undefinedSymbols |= !name.empty();
       return llvm::Error::success();
     }
-    auto section = s.getSection();
-    if (!section)
-      return section.takeError();
-    auto address = s.getAddress();
-    if (!address)
-      return address.takeError();
-    if (*section == object->section_end())
+    if (s.st_shndx >= headers->size() || s.isReserved()) // absolute symbols and the like are no code
       return llvm::Error::success();
-    const uint8_t type = s.getELFType();
-    if (type == llvm::ELF::STT_OBJECT && name->ends_with(".kd")) {
-      Kernel &k = kernels[name->drop_back(3)];
-      auto contents = (*section)->getContents();
+    const ELF64LE::Shdr &home = (*headers)[s.st_shndx];
+    const uint64_t homeAddress = relocatable ? 0 : uint64_t(home.sh_addr), address = s.st_value;
+    const uint8_t type = s.getType();
+    if (type == llvm::ELF::STT_OBJECT && name.ends_with(".kd")) {
+      Kernel &k = kernels[name.drop_back(3)];
+      auto contents = file->getSectionContents(home);
       if (!contents)
         return contents.takeError();
-      const uint64_t offset = *address - (*section)->getAddress();
+      const uint64_t offset = address - homeAddress;
       if (offset > contents->size() || contents->size() - offset < descriptorSize)
-        return createStringError("the descriptor of kernel " + name->drop_back(3) + " lies outside of its section");
-      const char *descriptor = contents->data() + offset;
+        return createStringError("the descriptor of kernel " + name.drop_back(3) + " lies outside of its section");
+      const uint8_t *descriptor = contents->data() + offset;
       k.wave64 = !(llvm::support::endian::read16le(descriptor + descriptorProperties) >> wave32Bit & 1) || entry->generation->wavesOf64Only;
-      if (!object->isRelocatableObject())
-        k.entry = *address + llvm::support::endian::read64le(descriptor + descriptorEntryOffset);
+      if (!relocatable)
+        k.entry = address + llvm::support::endian::read64le(descriptor + descriptorEntryOffset);
       return llvm::Error::success();
     }
-    auto code = sectionOf.find((*section)->getIndex());
+    auto code = sectionOf.find(s.st_shndx);
     if (code != sectionOf.end() && (type == llvm::ELF::STT_FUNC || type == llvm::ELF::STT_NOTYPE))
-      candidates.push_back({name->str(), *address, s.getSize(), code->second, type == llvm::ELF::STT_FUNC});
+      candidates.push_back({name.str(), address, s.st_size, code->second, type == llvm::ELF::STT_FUNC});
     return llvm::Error::success();
   };
-  for (const ELFSymbolRef &s : object->symbols())
-    if (llvm::Error e = readSymbol(s))
-      return e;
-  for (const ELFSymbolRef &s : object->getDynamicSymbolIterators())
-    if (llvm::Error e = readSymbol(s))
-      return e;
+  for (const auto &h : *headers) {
+    if (h.sh_type != llvm::ELF::SHT_SYMTAB && h.sh_type != llvm::ELF::SHT_DYNSYM)
+      continue;
+    auto strings = file->getStringTableForSymtab(h);
+    if (!strings)
+      return strings.takeError();
+    auto symbols = file->symbols(&h);
+    if (!symbols)
+      return symbols.takeError();
+    for (const ELF64LE::Sym &s : *symbols)
+      if (llvm::Error e = readSymbol(s, *strings))
+        return e;
+  }
 
   auto sectionAt = [&](uint64_t address) -> int {
     for (size_t i = 0; i < codeSections.size(); ++i)

@@ -7,7 +7,8 @@
 
 #include "Program.h"
 
-#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace wavesan::waitcheck {
 
@@ -17,7 +18,10 @@ public:
   static llvm::Expected<std::unique_ptr<CodeObject>> parse(llvm::MemoryBufferRef buffer);
 
   const TargetEntry &target() const { return *entry; }
-  const llvm::object::ELFObjectFileBase &file() const { return *object; }
+  /// The file image.
+  llvm::StringRef image() const { return bytes; }
+  /// Before linking: addresses are offsets in their sections.
+  bool isRelocatable() const { return relocatable; }
   llvm::ArrayRef<CodeSection> sections() const { return codeSections; }
   /// Kernels and functions, by section and address; one per address (the first name).
   llvm::ArrayRef<FunctionEntry> functions() const { return entries; }
@@ -31,7 +35,8 @@ private:
   llvm::Error read();
   void finishSizes();
 
-  std::unique_ptr<llvm::object::ELFObjectFileBase> object;
+  llvm::StringRef bytes;
+  bool relocatable = false;
   const TargetEntry *entry = nullptr;
   std::vector<CodeSection> codeSections;
   std::vector<FunctionEntry> entries;

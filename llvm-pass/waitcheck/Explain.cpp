@@ -180,12 +180,42 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
   }
 }
 
+namespace {
+
+/// Whether the item, were it not cleared, would meet a hazard on some path behind instruction `from`.
+bool isNeeded(const Function &f, const Solution &s, const Transfer &transfer, Item item, uint32_t block,
+              uint32_t from) {
+  std::vector<std::pair<uint32_t, Item>> work{{block, item}};
+  std::map<uint32_t, unsigned> visited; // least age with which a block was entered
+  bool first = true;
+  while (!work.empty()) {
+    auto [b, pending] = work.back();
+    work.pop_back();
+    bool alive = true;
+    for (uint32_t i = first ? from + 1 : f.blocks[b].first; i < f.blocks[b].last && alive; ++i) {
+      if (transfer.meets(pending, i))
+        return true;
+      alive = transfer.stepItem(pending, i, s.callProves[b]);
+    }
+    first = false;
+    if (!alive)
+      continue;
+    for (uint32_t next : f.blocks[b].successors) {
+      auto [at, isNew] = visited.try_emplace(next, pending.age);
+      if (!isNew && at->second <= pending.age)
+        continue;
+      at->second = pending.age;
+      work.push_back({next, pending});
+    }
+  }
+  return false;
+}
+
+} // namespace
+
 void auditWaits(const IsaContext &isa, const Function &f, const Solution &s, LineTable &lines, CheckResult &result) {
   const Generation &g = isa.generation();
   const Transfer transfer(isa, f);
-  // For each wait field: would everything that it clears still be clear of hazards if it were one weaker? That is asked of the analysis
-  // itself by looking at what the wait clears: the smallest age among the cleared items that anything may need is the weakest number
-  // that clears the same items.
   for (uint32_t b : f.order) {
     PendingState state = s.entry[b];
     for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i) {
@@ -195,18 +225,19 @@ void auditWaits(const IsaContext &isa, const Function &f, const Solution &s, Lin
           for (unsigned c = 0; c < numCounters; ++c) {
             if (d.wait[c] < 0)
               continue;
+            // The smallest age among the cleared items that something behind the wait needs is the weakest number that would do.
             int weakest = -1;
             bool memory = false;
             for (const Item &item : state.all()) {
               if (item.cls() == OrderClass::WaitStates || static_cast<unsigned>(g.counter(item.cls())) != c)
                 continue;
               const int clears = isOrdered(item.cls()) ? item.age : 0;
-              if (d.wait[c] > clears)
+              if (d.wait[c] > clears || (weakest >= 0 && clears >= weakest))
                 continue;
               if (item.kind() == ItemKind::MemoryWrite)
                 memory = true;
-              else
-                weakest = weakest < 0 ? clears : std::min(weakest, clears);
+              else if (item.kind() == ItemKind::Anything || isNeeded(f, s, transfer, item, b, i))
+                weakest = clears;
             }
             if (weakest == d.wait[c])
               continue;

@@ -64,6 +64,11 @@ private:
   void readElf(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted, unsigned depth) {
     if (bytes.size() < sizeof(llvm::ELF::Elf64_Ehdr))
       return problem(name, "truncated ELF file");
+    // Containers may hold an image at any offset; the ELF reader wants it aligned.
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % 8 != 0) {
+      storage = llvm::MemoryBuffer::getMemBufferCopy(bytes, name);
+      bytes = storage->getBuffer();
+    }
     if (endian::read16le(bytes.data() + 18) == llvm::ELF::EM_AMDGPU) {
       const TargetEntry *target = findMachine(endian::read32le(bytes.data() + 48) & llvm::ELF::EF_AMDGPU_MACH);
       if (!options.arch.empty() && target && options.arch != target->name) {

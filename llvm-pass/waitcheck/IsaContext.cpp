@@ -5,6 +5,7 @@
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
 #include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/MC/MCExpr.h"
 #include "llvm/MC/MCInst.h"
 #include "llvm/MC/MCInstPrinter.h"
 #include "llvm/MC/MCInstrAnalysis.h"
@@ -130,6 +131,8 @@ llvm::Error IsaContext::initialize() {
   }
   nameRegisters();
   scc = slotOf("scc");
+  vccHigh = slotOf("vcc_hi");
+  execHigh = slotOf("exec_hi");
   const uint16_t s0 = slotOf("s0");
   for (unsigned i = 0; i < 102; ++i) // pairs are found as neighbours
     if (slotOf("s" + std::to_string(i)) != s0 + i)
@@ -331,12 +334,16 @@ void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d) {
     for (RegRef r : refs)
       add(uses, {r.slot, static_cast<uint8_t>(r.mask & keep)});
   }
+  // Implicit lane masks are listed in full; waves of 32 lanes use their low half only (and the compiler uses vcc_hi for other things).
+  auto implicit = [&](std::vector<RegRef> &to, llvm::MCPhysReg r) {
+    for (RegRef x : registersOf[r])
+      if (wave64 || (x.slot != vccHigh && x.slot != execHigh))
+        add(to, x);
+  };
   for (llvm::MCPhysReg r : desc.implicit_uses())
-    for (RegRef x : registersOf[r])
-      add(uses, x);
+    implicit(uses, r);
   for (llvm::MCPhysReg r : desc.implicit_defs())
-    for (RegRef x : registersOf[r])
-      add(defs, x);
+    implicit(defs, r);
   // A wide store through a buffer whose offset is in a register reads its data a cycle earlier: no wait states needed.
   if (!data.empty() && instrInfo->getName(inst.getOpcode()).starts_with("BUFFER_"))
     for (unsigned i = 2; i < inst.getNumOperands(); ++i) {
@@ -463,7 +470,8 @@ void IsaContext::extractScalar(const llvm::MCInst &inst, Decoded &d) const {
         return;
     } else if (op.isImm())
       imm = opcodeStem(inst.getOpcode()) == "S_MOVK_I32" ? int64_t(static_cast<int16_t>(op.getImm())) : op.getImm();
-    else
+    // A literal whose value would also fit in the instruction comes as an expression, to keep the encoding.
+    else if (!op.isExpr() || !op.getExpr()->evaluateAsAbsolute(imm))
       return;
     (count == 0 ? s.a : s.b) = slot;
     (count == 0 ? s.immA : s.immB) = imm;

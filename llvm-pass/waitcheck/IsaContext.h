@@ -141,7 +141,7 @@ private:
   std::vector<std::vector<RegRef>> registersOf; ///< by LLVM register number
   std::vector<std::string> slotNames;
   std::vector<bool> slotIsVector;
-  uint16_t scc = noSlot;
+  uint16_t scc = noSlot, vccHigh = noSlot, execHigh = noSlot;
   std::vector<Decoded> instructions;
   std::vector<RegRef> pool;
   llvm::DenseMap<uint64_t, int> byDword, byQword; ///< -2: longer

@@ -5,28 +5,24 @@
 #ifndef WAVESAN_WAITCHECK_LINETABLE_H
 #define WAVESAN_WAITCHECK_LINETABLE_H
 
+#include "CodeObject.h"
 #include "Diagnostics.h"
 
-#include "llvm/Object/ELFObjectFile.h"
-
 #include <memory>
-
-namespace llvm {
-class DWARFContext;
-}
 
 namespace wavesan::waitcheck {
 
 class LineTable {
 public:
-  explicit LineTable(const llvm::object::ELFObjectFileBase &object);
+  explicit LineTable(const CodeObject &object);
   ~LineTable();
   /// Fills file, line and column, if the table has them.
   void locate(uint64_t address, uint64_t section, Place &place);
 
 private:
-  const llvm::object::ELFObjectFileBase &object;
-  std::unique_ptr<llvm::DWARFContext> context;
+  const CodeObject &object;
+  struct Tables;
+  std::unique_ptr<Tables> tables;
 };
 
 } // namespace wavesan::waitcheck

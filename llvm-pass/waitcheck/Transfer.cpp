@@ -31,7 +31,8 @@ uint8_t Transfer::waitStates(const Decoded &d) const {
 
 /// A younger result of the same ordered class into the same register: it lands later anyway, and when it is complete so is the older.
 bool Transfer::supersededInOrder(const Item &item, const Decoded &d) const {
-  if (!isOrdered(item.cls()))
+  // A FLAT result comes back on either of two ways, which are not ordered with each other.
+  if (!isOrdered(item.cls()) || d.facts.family == Family::Flat)
     return false;
   const bool vector = item.cls() == OrderClass::VMem || item.cls() == OrderClass::Sample || item.cls() == OrderClass::Bvh;
   if (vector && !isa.generation().vmemWritesInOrder)
@@ -118,11 +119,22 @@ bool Transfer::issueOnly(Item &item, uint32_t i) const {
   return true;
 }
 
+bool Transfer::meets(Item item, uint32_t i) const {
+  const Decoded *d = at(i);
+  if (!d || d->facts.control == Control::Wait || !issueOnly(item, i))
+    return false;
+  PendingState alone;
+  alone.put(item);
+  std::vector<Hazard> found;
+  check(alone, *d, i, found);
+  return !found.empty();
+}
+
 bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
   const Decoded *d = at(i);
   if (!d)
     return true;
-  if (d->facts.control == Control::Wait)
+  if (d->facts.control == Control::Wait && item.kind() != ItemKind::StoreData)
     return !rules.clearedBy(item, d->wait);
   if (!issueOnly(item, i))
     return false;
@@ -146,14 +158,30 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
   return true;
 }
 
+void Transfer::passWaitStates(PendingState &state, const Decoded &d) const {
+  const uint8_t needed = isa.generation().wideStoreStates;
+  if (needed == 0)
+    return;
+  bool over = false;
+  for (Item &item : state.mutableItems())
+    if (item.kind() == ItemKind::StoreData) {
+      item.age = static_cast<uint8_t>(std::min<unsigned>(255, item.age + waitStates(d)));
+      over |= item.age >= needed;
+    }
+  if (over)
+    state.removeIf([&](const Item &item) { return item.kind() == ItemKind::StoreData && item.age >= needed; });
+}
+
 void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const {
   const Decoded *dp = at(i);
   if (!dp)
     return;
   const Decoded &d = *dp;
   if (d.facts.control == Control::Wait) {
-    if (!state.empty())
+    if (!state.empty()) {
       state.removeIf([&](const Item &item) { return rules.clearedBy(item, d.wait); });
+      passWaitStates(state, d);
+    }
     return;
   }
   if (!state.empty()) {
@@ -173,6 +201,17 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
       if (!function.entry.isKernel)
         checkEntry(state, d, i, *found);
     }
+    // gfx1250: a vector memory instruction may overwrite sources of older ones, because their translation comes first. Like the compiler,
+    // the checker then takes the translation of those older ones as done.
+    if (isa.generation().sourceTranslation && d.facts.result && ownTranslation(d)) {
+      int done = -1;
+      for (RegRef r : isa.defs(d))
+        for (const Item &item : state.at(r.slot))
+          if (item.cls() == OrderClass::XVMem)
+            done = done < 0 ? item.age : std::min<int>(done, item.age);
+      if (done >= 0)
+        state.removeIf([&](const Item &item) { return item.cls() == OrderClass::XVMem && item.age >= done; });
+    }
     // Arrival at the second half of a barrier completes the scalar condition that its first half wrote.
     if (d.facts.control == Control::BarrierWait)
       state.removeIf([&](const Item &item) {
@@ -183,18 +222,7 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
       state.removeIf([&](const Item &item) {
         return item.cls() != OrderClass::WaitStates && (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
       });
-    // Wait states pass.
-    if (isa.generation().wideStoreStates) {
-      bool over = false;
-      for (Item &item : state.mutableItems())
-        if (item.kind() == ItemKind::StoreData) {
-          item.age = static_cast<uint8_t>(std::min<unsigned>(255, item.age + waitStates(d)));
-          over |= item.age >= isa.generation().wideStoreStates;
-        }
-      if (over)
-        state.removeIf(
-            [&](const Item &item) { return item.kind() == ItemKind::StoreData && item.age >= isa.generation().wideStoreStates; });
-    }
+    passWaitStates(state, d);
     // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
     for (RegRef r : isa.defs(d))
       state.overwrite(r.slot, r.mask);

@@ -40,6 +40,9 @@ public:
   /// The item as the consumer at i sees it: after its own events were issued. False if those prove it complete.
   bool issueOnly(Item &item, uint32_t i) const;
 
+  /// Whether instruction i would be a hazard with this item alone pending.
+  bool meets(Item item, uint32_t i) const;
+
   /// What a caller may have left pending.
   PendingState entryState() const;
 
@@ -54,6 +57,7 @@ private:
   void checkEntry(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const;
   bool supersededInOrder(const Item &item, const Decoded &d) const;
   uint8_t waitStates(const Decoded &d) const;
+  void passWaitStates(PendingState &state, const Decoded &d) const;
 
   const IsaContext &isa;
   const Function &function;

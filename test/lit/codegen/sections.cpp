@@ -1,8 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The sections survive every optimisation level, with and without debug info, in the code object and in the bundle of the
-// host object; the embedded IR parses and holds originals, twins and undefined hooks.
+// The sections survive every optimisation level, with and without debug info, in the linked code object, and the linker's
+// --gc-sections; the embedded IR parses and holds originals, twins and undefined hooks.
 // RUN: %clang_hip --offload-arch=gfx90a -O0 -fpass-plugin=%plugin %s -o %t.o0
 // RUN: wavesan-site-dump %t.o0 | FileCheck --check-prefixes=SITES,NODEBUG %s
 // RUN: %clang_hip --offload-arch=gfx90a -O1 -g -fpass-plugin=%plugin %s -o %t.o1
