@@ -132,9 +132,11 @@ struct Amdgcn {
     r.address = c.address;
     r.size = c.size;
     r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : c.address - variable;
-    r.workgroup[0] = __builtin_amdgcn_workgroup_id_x();
-    r.workgroup[1] = __builtin_amdgcn_workgroup_id_y();
-    r.workgroup[2] = __builtin_amdgcn_workgroup_id_z();
+    r.space = uint32_t(abi::RaceSpace::Lds);
+    r.neededScope = 0;
+    r.workgroup[0] = r.previousWorkgroup[0] = __builtin_amdgcn_workgroup_id_x();
+    r.workgroup[1] = r.previousWorkgroup[1] = __builtin_amdgcn_workgroup_id_y();
+    r.workgroup[2] = r.previousWorkgroup[2] = __builtin_amdgcn_workgroup_id_z();
     r.epoch = epoch;
     r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
     r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),

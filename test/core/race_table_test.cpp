@@ -19,12 +19,13 @@ struct HostMemory {
   void storeRelease32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 };
 struct Table {
-  explicit Table(uint32_t capacity) : Words(1 + capacity) { head()->capacity = capacity; }
-  abi::RaceTable *head() { return reinterpret_cast<abi::RaceTable *>(Words.data()); }
-  abi::RaceRecord *records() { return Words.data() + 1; }
-  std::vector<abi::RaceRecord> Words; // the head has a record's size
+  explicit Table(uint32_t capacity) : Bytes(sizeof(abi::RaceTable) + capacity * sizeof(abi::RaceRecord)) {
+    head()->capacity = capacity;
+  }
+  abi::RaceTable *head() { return reinterpret_cast<abi::RaceTable *>(Bytes.data()); }
+  abi::RaceRecord *records() { return reinterpret_cast<abi::RaceRecord *>(head() + 1); }
+  std::vector<uint8_t> Bytes;
 };
-static_assert(sizeof(abi::RaceTable) == sizeof(abi::RaceRecord));
 
 abi::RaceRecord record(uint32_t current, uint32_t previous) {
   abi::RaceRecord r{};

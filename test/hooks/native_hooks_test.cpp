@@ -15,16 +15,24 @@ protected:
   static constexpr uint32_t Capacity = 16, LdsBytes = 512;
   void start(uint32_t waves, uint32_t granuleLog2 = 2) {
     Waves = waves;
-    Table.assign(1 + Capacity, {});
+    Table.assign(sizeof(abi::RaceTable) + Capacity * sizeof(abi::RaceRecord), 0);
     head()->capacity = Capacity;
     Context = {};
     Context.raceTable = reinterpret_cast<uint64_t>(Table.data());
     Context.counters = reinterpret_cast<uint64_t>(&Counters);
     Context.ldsBytes = LdsBytes;
     Context.granuleLog2 = granuleLog2;
+    const uint32_t size[3] = {64 * waves, 1, 1}, grid[3] = {640 * waves, 10, 10};
+    for (int i = 0; i < 3; ++i) {
+      Context.workgroupSize[i] = size[i];
+      Context.gridSize[i] = grid[i];
+    }
     Counters = {};
+    begin();
+  }
+  void begin() {
     Data = nullptr;
-    for (uint32_t w = 0; w < waves; ++w)
+    for (uint32_t w = 0; w < Waves; ++w)
       with(w, [&](WaveView &v) { Hooks->kernelBegin(v, ~0ull, &Context); });
   }
   void finish() {
@@ -32,8 +40,32 @@ protected:
       with(w, [&](WaveView &v) { Hooks->kernelEnd(v, ~0ull); });
     Hooks->workgroupEnd(Data);
   }
+  void TearDown() override { Hooks->dispatchEnd(Dispatch); }
+  void nextGroup() {
+    finish();
+    ++Group;
+    begin();
+  }
+  void global(uint32_t wave, uint32_t bits, uint32_t site, const void *at, uint32_t stride = 4) {
+    uint64_t address[64];
+    for (uint32_t i = 0; i < 64; ++i)
+      address[i] = reinterpret_cast<uint64_t>(at) + i * stride;
+    with(wave, [&](WaveView &v) { Hooks->globalAccess(v, ~0ull, address, abi::accessInfo(bits, 4), site); });
+  }
+  void atomic(uint32_t wave, uint32_t bits, uint32_t site, const void *at, bool acquire, bool release,
+              abi::Scope scope = abi::Scope::Agent) {
+    uint64_t address[64] = {reinterpret_cast<uint64_t>(at)};
+    const uint32_t info = abi::atomicInfo(bits | abi::kAccessAtomic, 4, scope, acquire, release);
+    const uint32_t both = abi::kFenceLds | abi::kFenceGlobal | abi::kFenceImplied;
+    with(wave, [&](WaveView &v) {
+      if (release)
+        Hooks->fence(v, 1, abi::fenceInfo(abi::kFenceRelease | both, scope));
+      Hooks->globalAccess(v, 1, address, info, site);
+      Hooks->atomicDone(v, 1, address, info, site, (bits & abi::kAccessWrite) ? 1 : 0);
+    });
+  }
   template <class F> void with(uint32_t wave, F f) {
-    WaveView v{Lds.data(), uint32_t(Lds.size()), {7, 8, 9}, wave, 64, Waves, Data};
+    WaveView v{Lds.data(), uint32_t(Lds.size()), {Group, 8, 9}, wave, 64, Waves, 0, 0, Data, Dispatch};
     f(v);
   }
   void access(uint32_t wave, uint32_t bits, uint32_t site, uint32_t stride = 4, LaneMask exec = ~0ull,
@@ -58,20 +90,21 @@ protected:
   }
   abi::RaceTable *head() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }
   std::vector<abi::RaceRecord> races() {
+    auto *records = reinterpret_cast<abi::RaceRecord *>(head() + 1);
     std::vector<abi::RaceRecord> out;
-    for (uint32_t i = 1; i <= Capacity; ++i)
-      if (Table[i].key)
-        out.push_back(Table[i]);
+    for (uint32_t i = 0; i < Capacity; ++i)
+      if (records[i].key)
+        out.push_back(records[i]);
     return out;
   }
 
   std::unique_ptr<HookHandler> Hooks = makeNativeHooks();
   std::vector<uint8_t> Lds = std::vector<uint8_t>(4096);
-  std::vector<abi::RaceRecord> Table;
+  std::vector<uint8_t> Table;
   abi::DispatchContext Context;
   abi::DispatchCounters Counters;
-  void *Data = nullptr;
-  uint32_t Waves = 0;
+  void *Data = nullptr, *Dispatch = nullptr;
+  uint32_t Waves = 0, Group = 7;
 };
 
 TEST_F(NativeHooksTest, RaceIsReportedWithBothSides) {
@@ -126,11 +159,11 @@ TEST_F(NativeHooksTest, InactiveLanesDoNotCount) {
 }
 TEST_F(NativeHooksTest, GenericPointersAreCheckedOnlyWhereTheyPointIntoLds) {
   start(2);
-  int elsewhere = 0;
+  int elsewhere[2] = {};
   auto generic = [&](uint32_t wave, uint32_t bits, uint32_t site, bool lds) {
     uint64_t address[64];
     for (auto &a : address)
-      a = lds ? reinterpret_cast<uint64_t>(Lds.data()) + 16 : reinterpret_cast<uint64_t>(&elsewhere);
+      a = lds ? reinterpret_cast<uint64_t>(Lds.data()) + 16 : reinterpret_cast<uint64_t>(&elsewhere[wave]);
     with(wave, [&](WaveView &v) { Hooks->genericAccess(v, 1, address, abi::accessInfo(bits, 4), site); });
   };
   generic(0, abi::kAccessWrite, 1, false);
@@ -142,7 +175,8 @@ TEST_F(NativeHooksTest, GenericPointersAreCheckedOnlyWhereTheyPointIntoLds) {
   ASSERT_EQ(races().size(), 1u);
   EXPECT_EQ(races()[0].address, 16u);
   EXPECT_EQ(races()[0].variableOffset, abi::kNoVariable);
-  EXPECT_EQ(Counters.checkedAccesses, 2u);
+  EXPECT_EQ(Counters.checkedAccesses, 4u);
+  EXPECT_EQ(Counters.globalAccesses, 2u);
 }
 TEST_F(NativeHooksTest, RangesOfAnyLength) {
   start(2, 0);
@@ -177,6 +211,97 @@ TEST_F(NativeHooksTest, WaveEndsWithItsLastLane) {
   access(1, abi::kAccessRead, 3, 4, 1);
   EXPECT_EQ(races().size(), 1u);
   Hooks->workgroupEnd(Data);
+}
+TEST_F(NativeHooksTest, WorkgroupsRaceOnGlobalMemory) {
+  std::vector<int> memory(256);
+  start(2);
+  global(1, abi::kAccessWrite, 3, memory.data());
+  nextGroup();
+  global(0, abi::kAccessRead, 4, memory.data() + 32);
+  finish();
+  ASSERT_EQ(races().size(), 1u);
+  const abi::RaceRecord r = races()[0];
+  EXPECT_EQ(r.space, uint32_t(abi::RaceSpace::Global));
+  EXPECT_EQ(r.workgroup[0], 8u);
+  EXPECT_EQ(r.previousWorkgroup[0], 7u);
+  EXPECT_EQ(r.previousWorkgroup[1], 8u);
+  EXPECT_EQ(r.address, reinterpret_cast<uint64_t>(memory.data() + 32));
+  EXPECT_EQ(r.previous.wave, 1u);
+  EXPECT_EQ(r.previous.lane, 32u);
+  EXPECT_EQ(r.current.lane, 0u);
+  EXPECT_EQ(Counters.checkedAccesses, 2u);
+  EXPECT_EQ(Counters.globalAccesses, 2u);
+  EXPECT_EQ(Counters.checkedSpaces, uint64_t(abi::kChecksLds | abi::kChecksGlobal));
+}
+TEST_F(NativeHooksTest, ReleaseAcquireOrdersWorkgroups) {
+  std::vector<int> memory(256);
+  int flag = 0;
+  for (bool release : {true, false}) {
+    start(1);
+    global(0, abi::kAccessWrite, 3, memory.data());
+    atomic(0, abi::kAccessWrite, 5, &flag, false, release);
+    nextGroup();
+    atomic(0, abi::kAccessRead, 6, &flag, true, false);
+    global(0, abi::kAccessRead, 4, memory.data());
+    finish();
+    EXPECT_EQ(races().empty(), release);
+    Hooks->dispatchEnd(Dispatch);
+    Dispatch = nullptr;
+  }
+}
+TEST_F(NativeHooksTest, WorkgroupScopeBetweenWorkgroupsIsTooSmall) {
+  std::vector<int> memory(256);
+  int flag = 0;
+  start(1);
+  global(0, abi::kAccessWrite, 3, memory.data());
+  atomic(0, abi::kAccessWrite | abi::kAccessRead, 5, &flag, false, true, abi::Scope::Workgroup);
+  nextGroup();
+  atomic(0, abi::kAccessRead, 6, &flag, true, false, abi::Scope::Workgroup);
+  global(0, abi::kAccessRead, 4, memory.data());
+  finish();
+  bool found = false;
+  for (const abi::RaceRecord &r : races())
+    if (r.current.site == 4) {
+      found = true;
+      EXPECT_EQ(r.raceClass, uint32_t(abi::RaceClass::ScopeTooSmall));
+      EXPECT_EQ(r.neededScope, uint32_t(abi::Scope::Agent));
+    }
+  EXPECT_TRUE(found);
+}
+TEST_F(NativeHooksTest, PrivateMemoryIsNeitherLdsNorGlobal) {
+  start(2);
+  int elsewhere[64] = {};
+  uint64_t address[64];
+  for (auto &a : address)
+    a = reinterpret_cast<uint64_t>(elsewhere);
+  for (uint32_t w = 0; w < 2; ++w) {
+    WaveView v{Lds.data(), uint32_t(Lds.size()), {Group, 8, 9}, w, 64, Waves, address[0], sizeof(elsewhere), Data, Dispatch};
+    Hooks->genericAccess(v, ~0ull, address, abi::accessInfo(abi::kAccessWrite, 4), w);
+  }
+  finish();
+  EXPECT_TRUE(races().empty());
+}
+TEST_F(NativeHooksTest, FlagInLdsOrdersWaves) {
+  start(2);
+  const uint64_t flag[64] = {reinterpret_cast<uint64_t>(Lds.data()) + 256};
+  const uint32_t both = abi::kFenceLds | abi::kFenceGlobal | abi::kFenceImplied;
+  auto flagOperation = [&](uint32_t wave, uint32_t bits, bool acquire, bool release) {
+    const uint32_t info = abi::atomicInfo(bits | abi::kAccessAtomic, 4, abi::Scope::Workgroup, acquire, release);
+    with(wave, [&](WaveView &v) {
+      if (release)
+        Hooks->fence(v, 1, abi::fenceInfo(abi::kFenceRelease | both, abi::Scope::Workgroup));
+      Hooks->genericAccess(v, 1, flag, info, 9);
+      Hooks->atomicDone(v, 1, flag, info, 9, bits & abi::kAccessWrite ? 1 : 0);
+    });
+  };
+  access(0, abi::kAccessWrite, 3, 4, 0xff);
+  flagOperation(0, abi::kAccessWrite, false, true);
+  flagOperation(1, abi::kAccessRead, true, false);
+  access(1, abi::kAccessRead, 4, 4, 0xff);
+  EXPECT_TRUE(races().empty());
+  access(0, abi::kAccessWrite, 5, 4, 0xff); // behind the release
+  EXPECT_FALSE(races().empty());
+  finish();
 }
 TEST_F(NativeHooksTest, FullTableIsCounted) {
   start(2);

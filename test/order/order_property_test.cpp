@@ -196,7 +196,7 @@ std::set<uint32_t> packed(const Program &p, uint64_t &lost) {
     const uint32_t bits = Both | (s.acquire ? abi::kFenceAcquire : 0u) | (s.release ? abi::kFenceRelease : 0u);
     auto access = [&](bool atomic) {
       AccessRecord r{s.group, w.generation[kGlobal], s.site, uint32_t(((1ull << s.size) - 1) << (s.address % 32)),
-                     uint8_t(s.wave), 0, 0, 0, s.writes, atomic, s.scope};
+                     uint8_t(s.wave), 0, 0, 0, 0, s.writes, atomic, s.scope};
       shadow.access(w, s.address / 32, r, [&](const LineConflict &c) {
         for (unsigned b = 0; b < 32; ++b)
           if (c.mask >> b & 1)

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "native_hooks.h"
 
+#include "global_check.h"
 #include "wavesan/core/lds_access.h"
 #include "wavesan/core/race_table.h"
 
 #include <bit>
-#include <mutex>
-#include <vector>
+#include <optional>
+#include <unistd.h>
 
 namespace wavesan::cpu {
 namespace {
@@ -20,7 +21,32 @@ struct WorkgroupShadow {
   uint32_t laneCount[abi::kMaxWavesPerWorkgroup] = {};
   abi::DispatchCounters counters{};
   std::vector<uint64_t> cells;
+  DispatchCheck *dispatch = nullptr;
+  uint32_t workgroup = 0;              ///< linear number
+  std::optional<WorkgroupOrder> order; ///< clocks of its waves
+  SyncTable ldsSync;                   ///< atomics on its LDS
 };
+
+/// Workgroups along one dimension.
+uint32_t groupsAlong(const abi::DispatchContext &c, int dimension) {
+  const uint32_t size = std::max(c.workgroupSize[dimension], 1u);
+  return uint32_t((uint64_t(c.gridSize[dimension]) + size - 1) / size);
+}
+uint32_t linearWorkgroup(const abi::DispatchContext &c, const uint32_t (&id)[3]) {
+  return id[0] + groupsAlong(c, 0) * (id[1] + groupsAlong(c, 1) * id[2]);
+}
+void workgroupId(const abi::DispatchContext &c, uint32_t linear, uint32_t (&id)[3]) {
+  const uint32_t x = std::max(groupsAlong(c, 0), 1u), y = std::max(groupsAlong(c, 1), 1u);
+  id[0] = linear % x;
+  id[1] = linear / x % y;
+  id[2] = linear / x / y;
+}
+
+/// Lines of the global shadow for one dispatch: a quarter of the memory that is free now, at about 128 bytes a line.
+size_t shadowLineBudget() {
+  const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? size_t(pages) * size_t(size) / 4 / 128 : size_t(1) << 22;
+}
 
 /// RaceTable words: other threads and the tool look at them.
 struct HostMemory {
@@ -32,6 +58,13 @@ struct HostMemory {
   void add32(uint32_t *p, uint32_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
   void storeRelease32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 };
+
+void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
+  ++shadow.counters.racesSeen;
+  HostMemory memory;
+  if (!core::addRace(memory, reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable), r))
+    ++shadow.counters.racesDropped;
+}
 
 /// The detector's Platform (core/lds_detector.h) over a WorkgroupShadow.
 struct HostPlatform {
@@ -49,33 +82,35 @@ struct HostPlatform {
     return true;
   }
   void publishBeforeLook() {}
-  uint32_t barrierGeneration(uint32_t e, uint32_t w) {
-    return shadow.state.barrierGeneration[e % abi::kEpochBuffers][w];
+  /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
+  uint32_t barrierGeneration(uint32_t, uint32_t w) {
+    return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)];
   }
   uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
   void evicted(uint32_t w, uint32_t generation) {
     uint32_t &e = shadow.state.waves[w].evictedGeneration;
     if (e < generation + 1)
       e = generation + 1;
+    // The argument for dropping records knows barriers only; with atomics that order waves one by one every loss counts.
+    if (!shadow.ldsSync.empty() || shadow.dispatch->hasSync())
+      ++shadow.counters.historyOverflow;
   }
   void conflictRange(const core::ConflictRange &c) {
     abi::RaceRecord r{};
     r.key = abi::raceKey(site, c.previous.site(), c.raceClass);
     r.raceClass = uint32_t(c.raceClass);
+    r.space = uint32_t(abi::RaceSpace::Lds);
     r.address = c.address;
     r.size = c.size;
     r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : c.address - variable;
     for (int i = 0; i < 3; ++i)
-      r.workgroup[i] = workgroup[i];
+      r.workgroup[i] = r.previousWorkgroup[i] = workgroup[i];
     r.epoch = epoch;
     r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
     r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),
                   uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
                           (c.previous.atomic() ? abi::kAccessAtomic : 0u))};
-    ++shadow.counters.racesSeen;
-    HostMemory memory;
-    if (!core::addRace(memory, reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable), r))
-      ++shadow.counters.racesDropped;
+    report(shadow, r);
   }
 };
 
@@ -88,6 +123,10 @@ public:
       fresh->state = {};
       fresh->counters = {};
       fresh->cells.assign(abi::shadowBytes(context->ldsBytes, context->granuleLog2) / sizeof(uint64_t), 0);
+      fresh->dispatch = dispatchOf(wave);
+      fresh->workgroup = linearWorkgroup(*context, wave.workgroup);
+      fresh->order.emplace(fresh->workgroup, wave.waveCount);
+      fresh->ldsSync = SyncTable();
       wave.workgroupData = fresh;
     }
     shadowOf(wave)->laneCount[wave.wave] = std::popcount(exec);
@@ -100,8 +139,10 @@ public:
     abi::WaveRecord &r = s->state.waves[wave.wave];
     r.lanesEnded += std::popcount(exec);
     // Lanes may return at different places; the wave ends with the last of them.
-    if (r.lanesEnded == s->laneCount[wave.wave])
+    if (r.lanesEnded == s->laneCount[wave.wave]) {
       r.endEpoch = r.epoch + 1;
+      s->order->end(wave.wave);
+    }
   }
 
   void ldsAccess(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
@@ -116,15 +157,47 @@ public:
   }
   void genericAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
     const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
-    check(wave, inLds(wave, exec, address), info, site, abi::kNoVariable,
-          [&](unsigned lane) { return uint32_t(address[lane] - lds); },
-          [&](unsigned) { return uint64_t(abi::accessSize(info)); });
+    const Places at = placesOf(wave, exec, address);
+    auto size = [&](unsigned) { return uint64_t(abi::accessSize(info)); };
+    check(wave, at.lds, info, site, abi::kNoVariable, [&](unsigned lane) { return uint32_t(address[lane] - lds); }, size);
+    checkGlobal(wave, at.global, info, site, address, size);
+    if (WorkgroupShadow *s = shadowOf(wave); s && at.lds && at.global)
+      --s->counters.checkedAccesses; // one operation, whatever its lanes point to
   }
   void genericRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length, uint32_t info,
                     uint32_t site) override {
     const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
-    check(wave, inLds(wave, exec, address), info, site, abi::kNoVariable,
-          [&](unsigned lane) { return uint32_t(address[lane] - lds); }, [&](unsigned lane) { return length[lane]; });
+    const Places at = placesOf(wave, exec, address);
+    auto size = [&](unsigned lane) { return length[lane]; };
+    check(wave, at.lds, info, site, abi::kNoVariable, [&](unsigned lane) { return uint32_t(address[lane] - lds); }, size);
+    checkGlobal(wave, at.global, info, site, address, size);
+    if (WorkgroupShadow *s = shadowOf(wave); s && at.lds && at.global)
+      --s->counters.checkedAccesses; // one operation, whatever its lanes point to
+  }
+  void globalAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
+    checkGlobal(wave, exec, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
+  }
+  void globalRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length, uint32_t info,
+                   uint32_t site) override {
+    checkGlobal(wave, exec, info, site, address, [&](unsigned lane) { return length[lane]; });
+  }
+  void atomicDone(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t,
+                  LaneMask wrote) override {
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s)
+      return;
+    WaveOrder &order = s->order->wave(wave.wave);
+    const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
+    const Places at = placesOf(wave, exec, address);
+    for (LaneMask rest = at.global; rest; rest &= rest - 1) {
+      const unsigned lane = std::countr_zero(rest);
+      s->dispatch->atomicDone(order, address[lane], info, reads, wrote >> lane & 1);
+    }
+    for (LaneMask rest = at.lds; rest; rest &= rest - 1) {
+      const unsigned lane = std::countr_zero(rest);
+      if (!synchronise(s->ldsSync, order, address[lane], info, reads, wrote >> lane & 1))
+        ++s->counters.orderUnknown;
+    }
   }
 
   void barrierArrive(WaveView &wave, LaneMask, uint32_t) override {
@@ -132,6 +205,7 @@ public:
       const abi::WaveRecord &r = s->state.waves[wave.wave];
       s->state.barrierGeneration[(r.epoch + 1) % abi::kEpochBuffers][wave.wave] =
           core::barrierGenerationOf(r.generation);
+      s->order->arrive(wave.wave);
     }
   }
   void barrierLeave(WaveView &wave, LaneMask, uint32_t) override {
@@ -140,15 +214,20 @@ public:
       ++r.epoch;
       if (core::lostLiveRecord(r.evictedGeneration, s->state.barrierGeneration[r.epoch % abi::kEpochBuffers][wave.wave]))
         ++s->counters.historyOverflow;
+      s->order->leave(wave.wave);
     }
   }
   void fence(WaveView &wave, LaneMask, uint32_t info) override {
-    if (core::fenceCompletesLds(info))
-      nextGeneration(wave);
+    if (WorkgroupShadow *s = shadowOf(wave)) {
+      s->order->wave(wave.wave).fence(info);
+      s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
+    }
   }
   void wait(WaveView &wave, LaneMask, uint32_t completed) override {
-    if (completed & abi::kWaitLds)
-      nextGeneration(wave);
+    if (WorkgroupShadow *s = shadowOf(wave)) {
+      s->order->wave(wave.wave).complete(completed & abi::kWaitLds, completed & abi::kWaitVmem);
+      s->state.waves[wave.wave].generation += (completed & abi::kWaitLds) != 0;
+    }
   }
 
   void workgroupEnd(void *workgroupData) override {
@@ -166,25 +245,84 @@ public:
     add(out->historyOverflow, s->counters.historyOverflow);
     add(out->generationOverflow, s->counters.generationOverflow);
     add(out->outsideShadow, s->counters.outsideShadow);
+    add(out->globalAccesses, s->counters.globalAccesses);
+    add(out->orderUnknown, s->counters.orderUnknown);
+    __atomic_fetch_or(&out->checkedSpaces, abi::kChecksLds | abi::kChecksGlobal, __ATOMIC_RELAXED);
+    s->dispatch->takeLosses([&](uint64_t lost, uint64_t unknown) {
+      add(out->historyOverflow, lost);
+      add(out->orderUnknown, unknown);
+    });
+    s->order.reset();
     release(s);
   }
+  void dispatchEnd(void *dispatchData) override { delete static_cast<DispatchCheck *>(dispatchData); }
 
 private:
   static WorkgroupShadow *shadowOf(const WaveView &wave) { return static_cast<WorkgroupShadow *>(wave.workgroupData); }
 
-  static void nextGeneration(WaveView &wave) {
-    if (WorkgroupShadow *s = shadowOf(wave))
-      ++s->state.waves[wave.wave].generation;
+  DispatchCheck *dispatchOf(WaveView &wave) {
+    std::lock_guard lock(PoolMutex);
+    if (!wave.dispatchData)
+      wave.dispatchData = new DispatchCheck(shadowLineBudget());
+    return static_cast<DispatchCheck *>(wave.dispatchData);
   }
 
-  static LaneMask inLds(const WaveView &wave, LaneMask exec, const uint64_t *address) {
+  /// Lanes whose generic pointer points into LDS, and into global memory; the rest is private.
+  struct Places {
+    LaneMask lds = 0, global = 0;
+  };
+  static Places placesOf(const WaveView &wave, LaneMask exec, const uint64_t *address) {
     const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
-    LaneMask found = 0;
+    Places at;
     for (LaneMask rest = exec; rest; rest &= rest - 1) {
       const unsigned lane = std::countr_zero(rest);
-      found |= LaneMask(address[lane] - lds < wave.ldsBytes) << lane;
+      if (address[lane] - lds < wave.ldsBytes)
+        at.lds |= LaneMask(1) << lane;
+      else if (address[lane] - wave.scratch >= wave.scratchBytes)
+        at.global |= LaneMask(1) << lane;
     }
-    return found;
+    return at;
+  }
+
+  template <class SizeOf>
+  static void checkGlobal(WaveView &wave, LaneMask exec, uint32_t info, uint32_t site, const uint64_t *address,
+                          SizeOf sizeOf) {
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s || exec == 0)
+      return;
+    ++s->counters.checkedAccesses;
+    ++s->counters.globalAccesses;
+    const WaveOrder &order = s->order->wave(wave.wave);
+    const uint32_t epoch = s->state.waves[wave.wave].epoch;
+    const uint32_t bits = abi::accessBits(info);
+    s->dispatch->access(
+        order, exec, [&](unsigned lane) { return address[lane]; }, sizeOf, info, site, epoch,
+        [&](const GlobalConflict &c) {
+          const AccessRecord &p = c.previous;
+          const bool sameGroup = p.workgroup == s->workgroup;
+          const abi::RaceClass raceClass = c.scopeTooSmall                              ? abi::RaceClass::ScopeTooSmall
+                                           : sameGroup && p.epoch != uint8_t(epoch) ? abi::RaceClass::MissingFence
+                                                                                    : abi::RaceClass::Race;
+          abi::RaceRecord r{};
+          r.key = abi::raceKey(site, p.site, raceClass);
+          r.raceClass = uint32_t(raceClass);
+          r.space = uint32_t(abi::RaceSpace::Global);
+          r.address = c.address;
+          r.size = c.size;
+          r.variableOffset = abi::kNoVariable;
+          for (int i = 0; i < 3; ++i)
+            r.workgroup[i] = wave.workgroup[i];
+          workgroupId(*s->context, p.workgroup, r.previousWorkgroup);
+          r.epoch = epoch;
+          r.neededScope = uint32_t(sameGroup ? abi::Scope::Workgroup : abi::Scope::Agent);
+          r.current = {site, uint16_t(wave.wave), c.lane, uint8_t(bits)};
+          r.previous = {p.site, p.wave, c.previousLane,
+                        uint8_t((p.write ? abi::kAccessWrite : abi::kAccessRead) | (p.atomic ? abi::kAccessAtomic : 0u))};
+          report(*s, r);
+        });
+    if ((bits & abi::kAccessWrite) && !(bits & abi::kAccessAtomic) && s->dispatch->hasSync())
+      for (LaneMask rest = exec; rest; rest &= rest - 1)
+        s->dispatch->plainStore(address[std::countr_zero(rest)]);
   }
 
   template <class AddressOf, class SizeOf>

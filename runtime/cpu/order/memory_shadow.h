@@ -16,7 +16,7 @@
 namespace wavesan::cpu {
 
 inline constexpr uint64_t kLineBytes = 32;
-inline constexpr uint8_t kUnknownLane = 0xff;
+
 
 /// One access of one wave to some bytes of a line.
 struct AccessRecord {
@@ -25,16 +25,17 @@ struct AccessRecord {
   uint32_t site;
   uint32_t mask; ///< bytes of the line
   uint8_t wave;
-  uint8_t lane;        ///< that accessed the lowest byte of the original mask, or kUnknownLane
+  uint8_t lane;        ///< that accessed the lowest byte of the original mask, or abi::kUnknownLane
   uint8_t firstByte;   ///< lowest byte of the original mask
   uint8_t laneBytes;   ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
+  uint8_t epoch;       ///< barriers its wave had passed, low bits: tells "no barrier between" from "not complete there"
   bool write, atomic;
   abi::Scope scope; ///< of an atomic
 
   WaveId who() const { return {workgroup, wave}; }
   /// Lane that accessed a byte of the mask.
   uint8_t laneOf(unsigned byte) const {
-    return lane == kUnknownLane || laneBytes == 0 ? lane : uint8_t(lane + (byte - firstByte) / laneBytes);
+    return lane == abi::kUnknownLane || laneBytes == 0 ? lane : uint8_t(lane + (byte - firstByte) / laneBytes);
   }
 };
 

@@ -67,6 +67,7 @@ public:
     auto it = Variables.find(key);
     return it == Variables.end() ? nullptr : &it->second;
   }
+  bool empty() const { return Variables.empty(); }
   /// Null if the table is full.
   SyncVariable *get(uint64_t key) {
     auto it = Variables.find(key);

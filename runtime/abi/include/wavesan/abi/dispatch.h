@@ -25,15 +25,27 @@ struct DispatchCounters {
   uint64_t historyOverflow;    ///< accesses whose record a cell could not keep although it could still matter
   uint64_t generationOverflow; ///< accesses not recorded because the wave's generation counter was exhausted
   uint64_t outsideShadow;      ///< LDS accesses beyond DispatchContext::ldsBytes (not checked)
-  uint64_t reserved[2];
+  uint64_t globalAccesses;     ///< of checkedAccesses, those to global memory
+  uint64_t orderUnknown;       ///< atomics whose release could not be recorded: what they order is not known
+  uint64_t checkedSpaces;      ///< CheckedSpaces bits: what whoever executed the twin checks
+  uint64_t reserved[7];
 };
-static_assert(sizeof(DispatchCounters) == 64);
+static_assert(sizeof(DispatchCounters) == 128);
+
+/// The CPU agent's hooks check global memory; the device runtime does not yet.
+enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2 };
 
 /// Verdict classes of a record (DESIGN.md, "What a race is"). Values are stable.
 enum class RaceClass : uint32_t {
   Race = 1,         ///< no barrier between the two accesses
   MissingFence = 2, ///< a barrier lies between, but the earlier access was not complete when its wave arrived there
+  ScopeTooSmall = 3, ///< synchronised, but with a scope that does not include the other side
 };
+
+/// Memory of a race.
+enum class RaceSpace : uint32_t { Lds = 0, Global = 1 };
+
+inline constexpr uint8_t kUnknownLane = 0xff;
 
 /// One side of a conflict.
 struct RaceSide {
@@ -51,15 +63,18 @@ struct RaceRecord {
   uint32_t count;          ///< conflicts with this key, the first included
   uint32_t ready;          ///< 1 once all fields are written
   uint32_t raceClass;      ///< RaceClass
-  uint32_t address;        ///< LDS byte offset of the first conflicting byte
+  uint32_t space;          ///< RaceSpace
+  uint64_t address;        ///< of the first conflicting byte: LDS byte offset or device address
   uint32_t size;           ///< conflicting bytes from there on
-  uint32_t variableOffset; ///< address minus the variable's first byte, or kNoVariable
-  uint32_t workgroup[3];
-  uint32_t epoch;          ///< barriers passed by the current side's wave
-  RaceSide current;        ///< the access that found the conflict
-  RaceSide previous;       ///< the access recorded in the cell
+  uint32_t variableOffset; ///< address minus the LDS variable's first byte, or kNoVariable
+  uint32_t workgroup[3];   ///< of the current side
+  uint32_t previousWorkgroup[3];
+  uint32_t epoch;       ///< barriers passed by the current side's wave
+  uint32_t neededScope; ///< ScopeTooSmall: the Scope that would do
+  RaceSide current;     ///< the access that found the conflict
+  RaceSide previous;    ///< the access recorded in the cell; its lane may be kUnknownLane
 };
-static_assert(sizeof(RaceRecord) == 64);
+static_assert(sizeof(RaceRecord) == 88);
 
 /// Key of a site pair and class; never 0. Order matters: current, previous.
 constexpr uint64_t raceKey(uint32_t currentSite, uint32_t previousSite, RaceClass c) {

@@ -21,7 +21,7 @@ namespace wavesan::abi {
 
 /// Bumped whenever a hook signature, a record or the meaning of a field changes. The pass writes it into the
 /// site table; the runtime refuses a code object that carries another one ("built by another version").
-inline constexpr uint32_t kAbiVersion = 1;
+inline constexpr uint32_t kAbiVersion = 2;
 
 /// A kernel `k` has the twin `k` + kTwinSuffix. The suffix is for people reading symbol tables; programs find the
 /// twin through metadata (IR: !wavesan.twins; code object: the kernel entries of the site table).
@@ -58,6 +58,13 @@ inline constexpr uint32_t kNoVariable = 0xffffffffu;
   /* memcpy, memmove, memset: `length` bytes in any lane; info carries size 0. */                                         \
   X(LdsRange, "__wavesan_lds_range") /* void(p5 state, i32 address, i64 length, i32 info, i32 site, i32 variable) */      \
   X(GenericRange, "__wavesan_generic_range") /* void(p5 state, ptr address, i64 length, i32 info, i32 site) */            \
+  /* An access through a pointer that is known to be global memory (address space 1), cast to generic. */                \
+  X(GlobalAccess, "__wavesan_global_access") /* void(p5 state, ptr address, i32 info, i32 site) */                        \
+  X(GlobalRange, "__wavesan_global_range") /* void(p5 state, ptr address, i64 length, i32 info, i32 site) */              \
+  /* Immediately after an atomic of any address space, address cast to generic. info and site as in the access hook */    \
+  /* before it. wrote: false for a load and for a compare-exchange that failed. Nothing else executes between the */      \
+  /* access hook, the atomic and this hook, so what the atomic read is what the hooks see. */                             \
+  X(AtomicDone, "__wavesan_atomic_done") /* void(p5 state, ptr address, i32 info, i32 site, i1 wrote) */                  \
   /* Around every workgroup barrier: immediately before s_barrier (or the signal half of a split barrier), and */        \
   /* immediately after it (after the wait half). */                                                                       \
   X(BarrierArrive, "__wavesan_barrier_arrive") /* void(p5 state, i32 site) */                                             \
@@ -89,13 +96,23 @@ enum AccessBits : uint32_t {
   kAccessAtomic = 4,
 };
 
-/// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook).
+/// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook); of
+/// atomics also bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst; atomicInfo()).
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
 constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
 
 /// Scope of a fence or atomic, ordered: a larger value includes more lanes (LLVM AMDGPU memory model).
 enum class Scope : uint32_t { SingleThread = 0, Wavefront = 1, Workgroup = 2, Cluster = 3, Agent = 4, System = 5 };
+
+constexpr uint32_t kAtomicAcquire = 1u << 27, kAtomicRelease = 1u << 28;
+constexpr uint32_t atomicInfo(uint32_t bits, uint32_t sizeBytes, Scope scope, bool acquire, bool release) {
+  return accessInfo(bits, sizeBytes) | (uint32_t(scope) << 24) | (acquire ? kAtomicAcquire : 0u) |
+         (release ? kAtomicRelease : 0u);
+}
+constexpr Scope atomicScope(uint32_t info) { return Scope((info >> 24) & 7u); }
+constexpr bool atomicAcquires(uint32_t info) { return (info & kAtomicAcquire) != 0; }
+constexpr bool atomicReleases(uint32_t info) { return (info & kAtomicRelease) != 0; }
 
 enum FenceBits : uint32_t {
   kFenceAcquire = 1,

@@ -32,12 +32,14 @@ template <class Memory> inline bool addRace(Memory &m, abi::RaceTable *table, co
       if (key == 0) {
         m.add32(&table->used, 1);
         r->raceClass = race.raceClass;
+        r->space = race.space;
         r->address = race.address;
         r->size = race.size;
         r->variableOffset = race.variableOffset;
         for (uint32_t i = 0; i < 3; ++i)
-          r->workgroup[i] = race.workgroup[i];
+          r->workgroup[i] = race.workgroup[i], r->previousWorkgroup[i] = race.previousWorkgroup[i];
         r->epoch = race.epoch;
+        r->neededScope = race.neededScope;
         r->current = race.current;
         r->previous = race.previous;
         m.add32(&r->count, 1);

@@ -1,0 +1,142 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Global memory and atomics of one dispatch on the CPU agent: the happens-before of runtime/cpu/order, driven by
+// wave-level hook calls.
+#ifndef WAVESAN_CPU_GLOBAL_CHECK_H
+#define WAVESAN_CPU_GLOBAL_CHECK_H
+
+#include "engine.h"
+#include "memory_shadow.h"
+
+#include <mutex>
+
+namespace wavesan::cpu {
+
+/// A conflict on consecutive bytes.
+struct GlobalConflict {
+  AccessRecord previous;
+  uint8_t previousLane;
+  uint8_t lane; ///< of the current side
+  uint64_t address;
+  uint32_t size;
+  bool scopeTooSmall;
+};
+
+/// What an atomic that was executed does to the order of waves. False if the table had no room for its release.
+inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
+  const abi::Scope scope = abi::atomicScope(info);
+  if (reads)
+    wave.atomicRead(table.find(key), scope, abi::atomicAcquires(info));
+  if (!wrote)
+    return true;
+  // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
+  const bool publishes = abi::atomicReleases(info) || wave.fenceRelease.valid;
+  SyncVariable *v = publishes ? table.get(key) : table.find(key);
+  if (v)
+    wave.atomicWrite(*v, scope, abi::atomicReleases(info), reads);
+  return v || !publishes;
+}
+
+/// One dispatch. Locked by itself: its workgroups may run on several threads.
+class DispatchCheck {
+public:
+  explicit DispatchCheck(size_t maxLines) : Shadow(maxLines) {}
+
+  /// Checks and records one access of a wave: lane i of `exec` touches length(i) bytes from address(i) on. Lanes that
+  /// continue one another are recorded together.
+  template <class Address, class Length, class F>
+  void access(const WaveOrder &wave, LaneMask exec, Address address, Length length, uint32_t info, uint32_t site,
+              uint32_t epoch, F &&onConflict) {
+    std::lock_guard lock(Mutex);
+    AccessRecord base{};
+    base.workgroup = wave.id.workgroup;
+    base.wave = uint8_t(wave.id.wave);
+    base.generation = wave.generation[kGlobal];
+    base.site = site;
+    base.epoch = uint8_t(epoch);
+    base.write = (abi::accessBits(info) & abi::kAccessWrite) != 0;
+    base.atomic = (abi::accessBits(info) & abi::kAccessAtomic) != 0;
+    base.scope = abi::atomicScope(info);
+    // A run: consecutive lanes, consecutive bytes, equal lengths.
+    uint64_t runAddress = 0, runEnd = 0, laneBytes = 0;
+    unsigned runLane = 0, lastLane = 0;
+    auto flush = [&] {
+      if (runEnd != runAddress)
+        accessRun(wave, base, runAddress, runEnd - runAddress, runLane,
+                  runLane == lastLane ? 0 : uint32_t(laneBytes), onConflict);
+    };
+    for (LaneMask rest = exec; rest; rest &= rest - 1) {
+      const unsigned lane = unsigned(__builtin_ctzll(rest));
+      const uint64_t a = address(lane), n = length(lane);
+      if (n == 0)
+        continue;
+      const bool extends = runEnd != runAddress && a == runEnd && n == laneBytes && lane == lastLane + 1 && n < 256;
+      if (!extends) {
+        flush();
+        runAddress = a;
+        runLane = lane;
+        laneBytes = n;
+      }
+      runEnd = a + n;
+      lastLane = lane;
+    }
+    flush();
+  }
+
+  /// The synchronisation of an atomic on global memory, after it was executed.
+  void atomicDone(WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
+    std::lock_guard lock(Mutex);
+    OrderUnknown += !synchronise(Sync, wave, key, info, reads, wrote);
+  }
+  /// A plain store to a location that atomics use ends its release sequence.
+  void plainStore(uint64_t key) {
+    std::lock_guard lock(Mutex);
+    if (SyncVariable *v = Sync.find(key))
+      v->clear();
+  }
+  bool hasSync() const { return !Sync.empty(); }
+
+  /// What could not be recorded since the last call: `f(accesses, atomics)`.
+  template <class F> void takeLosses(F &&f) {
+    std::lock_guard lock(Mutex);
+    const uint64_t lost = Shadow.lost() + Shadow.unrecorded();
+    f(lost - TakenLost, OrderUnknown - TakenUnknown);
+    TakenLost = lost;
+    TakenUnknown = OrderUnknown;
+  }
+
+private:
+  template <class F>
+  void accessRun(const WaveOrder &wave, AccessRecord record, uint64_t address, uint64_t size, unsigned lane,
+                 uint32_t laneBytes, F &onConflict) {
+    for (uint64_t at = address, end = address + size; at < end;) {
+      const uint64_t line = at / kLineBytes, next = std::min(end, (line + 1) * kLineBytes);
+      const unsigned first = unsigned(at % kLineBytes), bytes = unsigned(next - at);
+      record.mask = uint32_t(((uint64_t(1) << bytes) - 1) << first);
+      record.firstByte = uint8_t(first);
+      // A lane that straddles the line's begin belongs to the previous line's count.
+      record.lane = uint8_t(laneBytes ? lane + (at - address) / laneBytes : lane);
+      record.laneBytes = laneBytes != 0 && (at - address) % laneBytes == 0 ? uint8_t(laneBytes) : 0;
+      if (laneBytes != 0 && record.laneBytes == 0)
+        record.lane = abi::kUnknownLane;
+      const AccessRecord &fresh = record;
+      Shadow.access(wave, line, fresh, [&](const LineConflict &c) {
+        const unsigned byte = unsigned(__builtin_ctz(c.mask));
+        const unsigned run = unsigned(__builtin_ctzll(~(uint64_t(c.mask) >> byte)));
+        onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte),
+                                  line * kLineBytes + byte, run, c.scopeTooSmall});
+      });
+      at = next;
+    }
+  }
+
+  std::mutex Mutex;
+  SyncTable Sync;
+  MemoryShadow Shadow;
+  uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnknown = 0;
+};
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_GLOBAL_CHECK_H
