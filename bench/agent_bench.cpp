@@ -1,0 +1,138 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The CPU agent's engine: the same kernels as originals and as checked twins, side by side in one run.
+#include "engine.h"
+#include "native_hooks.h"
+
+#include <benchmark/benchmark.h>
+#include <cmath>
+#include <cstring>
+#include <elf.h>
+#include <fstream>
+#include <hsa/hsa.h>
+#include <iterator>
+#include <vector>
+
+using namespace wavesan;
+
+namespace {
+
+/// Contents of a section of the code object that this project's own build has just made.
+std::string section(const std::string &file, const char *name) {
+  Elf64_Ehdr head;
+  std::memcpy(&head, file.data(), sizeof(head));
+  auto at = [&](unsigned i) {
+    Elf64_Shdr s;
+    std::memcpy(&s, file.data() + head.e_shoff + i * sizeof(s), sizeof(s));
+    return s;
+  };
+  const Elf64_Shdr names = at(head.e_shstrndx);
+  for (unsigned i = 0; i < head.e_shnum; ++i)
+    if (std::strcmp(file.data() + names.sh_offset + at(i).sh_name, name) == 0)
+      return file.substr(at(i).sh_offset, at(i).sh_size);
+  return {};
+}
+
+cpu::Program &program() {
+  static std::unique_ptr<cpu::Program> loaded = [] {
+    std::ifstream in(WAVESAN_BENCH_KERNELS, std::ios::binary);
+    std::string file{std::istreambuf_iterator<char>(in), {}}, error;
+    auto p = cpu::Program::load(section(file, abi::kIrSection), "gfx90a", [](std::string_view) { return 0; }, error);
+    if (!p) {
+      std::fprintf(stderr, "%s\n", error.c_str());
+      std::exit(1);
+    }
+    return p;
+  }();
+  return *loaded;
+}
+
+/// Runs `kernel` or its twin once with these arguments; false after an error.
+bool launch(benchmark::State &state, const std::string &kernel, bool checked, std::vector<uint64_t> arguments,
+            hsa_dim3_t grid, hsa_dim3_t block, uint32_t ldsBytes) {
+  static std::unique_ptr<cpu::HookHandler> hooks = cpu::makeNativeHooks();
+  alignas(64) hsa_kernel_dispatch_packet_t packet{};
+  abi::DispatchContext context{};
+  abi::DispatchCounters counters{};
+  std::vector<uint8_t> table(sizeof(abi::RaceTable) + 64 * sizeof(abi::RaceRecord));
+  reinterpret_cast<abi::RaceTable *>(table.data())->capacity = 64;
+  context.raceTable = reinterpret_cast<uint64_t>(table.data());
+  context.counters = reinterpret_cast<uint64_t>(&counters);
+  context.ldsBytes = ldsBytes;
+  context.granuleLog2 = 2;
+  if (checked)
+    arguments.push_back(reinterpret_cast<uint64_t>(&context));
+  arguments.resize(arguments.size() + 32); // hidden arguments: not read by these kernels
+  const uint32_t sizes[2][3] = {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}};
+  const std::string name = kernel + (checked ? abi::kTwinSuffix : "");
+  cpu::Launch l{};
+  l.kernel = name;
+  l.packet = &packet;
+  l.kernarg = reinterpret_cast<const uint8_t *>(arguments.data());
+  l.kernargBytes = uint32_t(arguments.size() * 8);
+  for (int i = 0; i < 3; ++i) {
+    l.grid[i] = context.gridSize[i] = sizes[0][i];
+    l.workgroup[i] = context.workgroupSize[i] = sizes[1][i];
+  }
+  l.fixedLdsBytes = l.groupSegmentBytes = ldsBytes;
+  l.seed = 1;
+  l.hooks = checked ? hooks.get() : nullptr;
+  cpu::Outcome outcome = program().run(l);
+  if (!outcome)
+    state.SkipWithError(outcome.message.c_str());
+  else if (checked && (counters.checkedAccesses == 0 || counters.racesSeen != 0))
+    state.SkipWithError("the twin checked nothing or reported a race");
+  return bool(outcome);
+}
+
+uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
+
+void matrixProduct(benchmark::State &state, bool checked) {
+  const uint32_t n = uint32_t(state.range(0));
+  std::vector<float> a(n * n), b(n * n), c(n * n);
+  for (uint32_t i = 0; i < n * n; ++i)
+    a[i] = float(i % 7), b[i] = float(i % 5);
+  for (auto _ : state)
+    if (!launch(state, "matrix_product", checked, {address(a.data()), address(b.data()), address(c.data()), n},
+                {n, n, 1}, {16, 16, 1}, 2048))
+      return;
+  float expected = 0;
+  for (uint32_t k = 0; k < n; ++k)
+    expected += a[3 * n + k] * b[k * n + 2];
+  if (c[3 * n + 2] != expected)
+    state.SkipWithError("wrong product");
+}
+
+void reduction(benchmark::State &state, bool checked) {
+  const uint32_t groups = uint32_t(state.range(0));
+  std::vector<float> in(groups * 256, 1.0f), out(groups);
+  for (auto _ : state)
+    if (!launch(state, "reduction", checked, {address(in.data()), address(out.data())}, {groups * 256, 1, 1},
+                {256, 1, 1}, 1024))
+      return;
+  if (out[groups - 1] != 256)
+    state.SkipWithError("wrong sum");
+}
+
+void histogram(benchmark::State &state, bool checked) {
+  const uint32_t groups = uint32_t(state.range(0)), perThread = 64;
+  std::vector<uint32_t> in(size_t(groups) * perThread * 256), out(256);
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = uint32_t(i * 2654435761u >> 7);
+  for (auto _ : state)
+    if (!launch(state, "histogram", checked, {address(in.data()), address(out.data()), perThread},
+                {groups * 256, 1, 1}, {256, 1, 1}, 1024))
+      return;
+}
+
+BENCHMARK_CAPTURE(matrixProduct, original, false)->Arg(512)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(matrixProduct, checked, true)->Arg(512)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(reduction, original, false)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(reduction, checked, true)->Arg(4096)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(histogram, original, false)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(histogram, checked, true)->Arg(256)->Unit(benchmark::kMillisecond);
+
+} // namespace
+
+BENCHMARK_MAIN();
