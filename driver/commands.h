@@ -23,6 +23,9 @@ struct RunRequest {
 /// `wavesan run`. May end the process by the signal that ended the program.
 int runCommand(const RunRequest &request);
 
+/// `wavesan check`: `words` are the arguments behind "check". Does not return when the checker could be started.
+int checkCommand(const std::vector<std::string> &words);
+
 /// `wavesan help options`.
 int helpOptionsCommand();
 

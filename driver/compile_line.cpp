@@ -210,9 +210,9 @@ void readOption(CompileLine &line, std::string_view word, std::string_view value
     line.flushDenormals = false;
   else if (word == "--hip-link")
     line.hipLink = true;
-  else if (startsWith("-O"))
+  else if (startsWith("-O")) {
     line.hasOptimization = true;
-  else if (word == "-g0" || word == "-ggdb0")
+  } else if (word == "-g0" || word == "-ggdb0")
     line.hasDebugInfo = false;
   else if (word == "-g" || word == "-g1" || word == "-g2" || word == "-g3" || startsWith("-ggdb") ||
            startsWith("-glldb") || startsWith("-gdwarf") || word == "-gline-tables-only" || word == "-gmlt" ||

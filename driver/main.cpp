@@ -15,6 +15,7 @@ static constexpr char kHelp[] =
     "WaveSan finds data races in AMD GPU programs, on a GPU or, without one, on the CPU.\n\n"
     "  wavesan cc [--show] ARGS...            compile a HIP program: any clang++ or hipcc command line\n"
     "  wavesan run [OPTIONS] [--] PROGRAM...  run it and report its races\n"
+    "  wavesan check [OPTIONS] FILES...       find missing waits in machine code\n"
     "  wavesan help options                   the settings of WAVESAN_OPTIONS\n"
     "  wavesan --version\n\n"
     "Example:\n"
@@ -40,7 +41,9 @@ static int help(const std::vector<std::string> &words) {
     return compileCommand({"--help"});
   if (words[0] == "run")
     return run({"--help"});
-  return fail("help: no such topic '" + words[0] + "' (cc, run, options)");
+  if (words[0] == "check")
+    return checkCommand({"--help"});
+  return fail("help: no such topic '" + words[0] + "' (cc, run, check, options)");
 }
 
 int main(int argc, char **argv) {
@@ -50,11 +53,13 @@ int main(int argc, char **argv) {
     return compileCommand(rest);
   if (command == "run")
     return run(rest);
+  if (command == "check")
+    return checkCommand(rest);
   if (command == "help")
     return help(rest);
   if (command == "--help" || command == "-h")
     return printHelp();
   if (command == "--version")
     return printVersion();
-  return fail("no such command '" + command + "' (cc, run, help)");
+  return fail("no such command '" + command + "' (cc, run, check, help)");
 }

@@ -64,11 +64,11 @@ struct HipInstall {
   Version version;           ///< 0.0.0 when hip_version.h was not found
 
   // Causes, each detected in the installed files:
-  bool headersNeedWaveSize = false; ///< HIP headers read __AMDGCN_WAVEFRONT_SIZE, which clang 22 no longer defines
-  bool headersNeedRcpF16 = false;   ///< hip_fp16.h calls __llvm_amdgcn_rcp_f16
-  bool needsCodeObjectV4 = false;   ///< HIP before 6 rejects newer code objects
-  std::string fenceBitcode;         ///< hip.bc, where it defines the __atomic_work_item_fence that headers call
-  std::string denormalBitcodeOff;   ///< oclc_daz_opt_off.bc, where ocml.bc still needs it
+  bool headersNeedWaveSize = false;  ///< HIP headers read __AMDGCN_WAVEFRONT_SIZE, which clang 22 no longer defines
+  bool headersNeedRcpF16 = false;    ///< hip_fp16.h calls __llvm_amdgcn_rcp_f16
+  bool needsCodeObjectV4 = false;    ///< HIP before 6 rejects newer code objects
+  std::string fenceBitcode;       ///< hip.bc, where it defines the __atomic_work_item_fence that headers call
+  std::string denormalBitcodeOff; ///< oclc_daz_opt_off.bc, where ocml.bc still needs it
   std::string denormalBitcodeOn;
 };
 

@@ -71,7 +71,20 @@ llvm::Error CodeObject::read() {
       return createStringError("a code section of 4 GiB or more is not supported");
     const uint64_t index = static_cast<uint64_t>(&h - headers->begin());
     sectionOf[index] = static_cast<unsigned>(codeSections.size());
-    codeSections.push_back({*contents, relocatable ? 0 : uint64_t(h.sh_addr), index});
+    codeSections.push_back({*contents, relocatable ? 0 : uint64_t(h.sh_addr), index, {}});
+  }
+
+  for (const auto &h : *headers) {
+    auto code = sectionOf.find(h.sh_info);
+    if (!relocatable || h.sh_type != llvm::ELF::SHT_RELA || code == sectionOf.end())
+      continue;
+    auto relocations = file->relas(h);
+    if (!relocations)
+      return relocations.takeError();
+    std::vector<uint64_t> &offsets = codeSections[code->second].relocations;
+    for (const ELF64LE::Rela &r : *relocations)
+      offsets.push_back(r.r_offset);
+    std::sort(offsets.begin(), offsets.end());
   }
 
   struct Symbol {

@@ -72,6 +72,19 @@ std::pair<std::string, uint8_t> normalize(StringRef name) {
   return {name.str(), mask};
 }
 
+/// The bytes that the disassembler may look at: the longest encoding has five dwords. Always of full length, zeros behind the end of the
+/// section: LLVM's disassembler crashes while it words its complaint about a literal that is missing there.
+struct Window {
+  uint8_t padded[24] = {};
+  ArrayRef<uint8_t> bytes;
+  explicit Window(ArrayRef<uint8_t> from) : bytes(from.take_front(sizeof padded)) {
+    if (bytes.size() == sizeof padded)
+      return;
+    std::copy(bytes.begin(), bytes.end(), padded);
+    bytes = padded;
+  }
+};
+
 /// As the assembler writes it.
 std::string assemblerName(StringRef slot) {
   if (slot.consume_front("VGPR"))
@@ -228,13 +241,28 @@ int IsaContext::decodeNew(ArrayRef<uint8_t> bytes) {
   return static_cast<int>(instructions.size() - 1);
 }
 
+/// gfx9 has no literals in 64-bit encodings. LLVM's disassembler crashes on such bytes, so they are turned away before.
+bool IsaContext::literalWithoutRoom(ArrayRef<uint8_t> bytes) const {
+  if (target.generation->encoding != WaitEncoding::Gfx9)
+    return false;
+  uint32_t first, second;
+  memcpy(&first, bytes.data(), 4);
+  memcpy(&second, bytes.data() + 4, 4);
+  if (first >> 26 == 0x38 || first >> 26 == 0x3a) // MUBUF, MTBUF: scalar offset
+    return second >> 24 == 255;
+  if (first >> 26 != 0x34) // VOP3, VOP3P
+    return false;
+  return (second & 511) == 255 || (second >> 9 & 511) == 255 || (second >> 18 & 511) == 255;
+}
+
 bool IsaContext::decodeUncached(ArrayRef<uint8_t> bytes, Decoded &d) {
   llvm::MCInst inst;
   uint64_t size = 0;
-  // The longest encoding has five dwords; a bounded window keeps the decoder from reading on.
-  const ArrayRef<uint8_t> window = bytes.take_front(24);
-  if (disassembler->getInstruction(inst, size, window, 0, llvm::nulls()) != llvm::MCDisassembler::Success || size == 0 ||
-      size > window.size())
+  const Window window(bytes);
+  if (literalWithoutRoom(window.bytes))
+    return false;
+  if (disassembler->getInstruction(inst, size, window.bytes, 0, llvm::nulls()) != llvm::MCDisassembler::Success || size == 0 ||
+      size > bytes.size())
     return false;
   d.size = static_cast<uint8_t>(size);
   extract(inst, d);
@@ -244,7 +272,11 @@ bool IsaContext::decodeUncached(ArrayRef<uint8_t> bytes, Decoded &d) {
 std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) const {
   llvm::MCInst inst;
   uint64_t size = 0;
-  if (disassembler->getInstruction(inst, size, bytes.take_front(24), address, llvm::nulls()) != llvm::MCDisassembler::Success)
+  const Window window(bytes);
+  if (literalWithoutRoom(window.bytes))
+    return "<not an instruction>";
+  if (disassembler->getInstruction(inst, size, window.bytes, address, llvm::nulls()) != llvm::MCDisassembler::Success ||
+      size > bytes.size())
     return "<not an instruction>";
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -120,6 +120,7 @@ private:
   void nameRegisters();
   int cached(llvm::ArrayRef<uint8_t> bytes);
   int decodeNew(llvm::ArrayRef<uint8_t> bytes);
+  bool literalWithoutRoom(llvm::ArrayRef<uint8_t> bytes) const;
   void extract(const llvm::MCInst &inst, Decoded &d);
   void extractRegisters(const llvm::MCInst &inst, Decoded &d);
   void extractWait(const llvm::MCInst &inst, Decoded &d) const;

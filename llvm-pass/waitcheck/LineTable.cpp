@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "LineTable.h"
 
+#include "LineProgram.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/BinaryFormat/ELF.h"
-#include "llvm/DebugInfo/DWARF/DWARFContext.h"
-#include "llvm/DebugInfo/DWARF/DWARFDebugLine.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 
-#include <vector>
+#include <optional>
 
 namespace wavesan::waitcheck {
 
@@ -24,20 +24,23 @@ constexpr unsigned sectionShift = 40;
 
 } // namespace
 
-/// Only .debug_line and its strings are read, from sections extracted here: LLVM's convenience functions also walk .debug_info and
-/// relocations, and end the process on damaged ones. A damaged line table costs source lines, never the check.
+/// The sections, relocated where the file has not been linked, and the programs read from them. A damaged line table costs source
+/// lines, never the check.
 struct LineTable::Tables {
-  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> sections;
-  std::unique_ptr<llvm::DWARFContext> context;
-  std::vector<llvm::DWARFDebugLine::LineTable> all;
+  llvm::StringMap<std::string> sections;
+  std::optional<LinePrograms> programs;
 
   explicit Tables(const CodeObject &object) {
     auto file = ELFFile<ELF64LE>::create(object.image());
-    if (!file)
-      return drop(file.takeError());
+    if (!file) {
+      drop(file.takeError());
+      return;
+    }
     auto headers = file->sections();
-    if (!headers)
-      return drop(headers.takeError());
+    if (!headers) {
+      drop(headers.takeError());
+      return;
+    }
     for (const auto &h : *headers) {
       auto name = file->getSectionName(h);
       if (!name) {
@@ -56,17 +59,9 @@ struct LineTable::Tables {
         for (const auto &r : *headers)
           if (r.sh_type == llvm::ELF::SHT_RELA && r.sh_info == static_cast<uint64_t>(&h - headers->begin()))
             relocate(*file, *headers, r, bytes);
-      sections[name->drop_front()] = llvm::MemoryBuffer::getMemBufferCopy(bytes, *name);
+      sections[*name] = std::move(bytes);
     }
-    if (!sections.count("debug_line"))
-      return;
-    context = llvm::DWARFContext::create(sections, /*AddrSize=*/8, /*isLittleEndian=*/true, drop, drop);
-    const llvm::DWARFObject &dwarf = context->getDWARFObj();
-    llvm::DWARFDataExtractor data(dwarf, dwarf.getLineSection(), /*IsLittleEndian=*/true, /*AddressSize=*/8);
-    const llvm::DWARFUnitVector::iterator_range noUnits(nullptr, nullptr);
-    llvm::DWARFDebugLine::SectionParser parser(data, *context, noUnits);
-    while (!parser.done())
-      all.push_back(parser.parseNext(drop, drop));
+    programs.emplace(LineSections{sections[".debug_line"], sections[".debug_line_str"], sections[".debug_str"]});
   }
 
   static void relocate(const ELFFile<ELF64LE> &file, ELF64LE::ShdrRange headers, const ELF64LE::Shdr &table, std::string &bytes) {
@@ -102,16 +97,11 @@ void LineTable::locate(uint64_t address, uint64_t section, Place &place) {
     tables = std::make_unique<Tables>(object);
   if (object.isRelocatable())
     address += section << sectionShift;
-  llvm::DILineInfo line;
-  for (const llvm::DWARFDebugLine::LineTable &t : tables->all) {
-    if (!t.getFileLineInfoForAddress({address, llvm::object::SectionedAddress::UndefSection}, /*Approximate=*/false, "",
-                                     llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath, line) ||
-        line.Line == 0 || line.FileName == llvm::DILineInfo::BadString)
-      continue;
-    place.file = line.FileName;
-    place.line = line.Line;
-    place.column = line.Column;
-    return;
+  LinePrograms::Found found;
+  if (tables->programs && tables->programs->lookup(address, found)) {
+    place.file = std::move(found.file);
+    place.line = found.line;
+    place.column = found.column;
   }
 }
 

@@ -177,7 +177,16 @@ private:
   }
 
   unsigned decodeOne(uint64_t offset) {
-    const int index = isa.decode(f.section->bytes.drop_front(offset));
+    int index = isa.decode(f.section->bytes.drop_front(offset));
+    const std::vector<uint64_t> &changed = f.section->relocations;
+    if (index >= 0 && !changed.empty()) {
+      auto next = std::lower_bound(changed.begin(), changed.end(), offset);
+      if (next != changed.end() && *next < offset + isa.decoded(index).size && isa.decoded(index).facts.scalar != ScalarForm::None) {
+        Decoded unknown = isa.decoded(index); // its literal is not final
+        unknown.scalar.valid = false;
+        index = static_cast<int>(isa.addVariant(unknown));
+      }
+    }
     append(offset, index);
     return index < 0 ? 4 : isa.decoded(index).size;
   }

@@ -18,6 +18,7 @@ struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
   uint64_t address = 0;
   uint64_t index = 0; ///< ELF section index, for line tables
+  std::vector<uint64_t> relocations; ///< sorted offsets of what the linker will still change
 };
 
 /// Eight bytes per instruction: large objects have tens of millions.

@@ -73,15 +73,22 @@ TEST(CompilePlan, WhatTheUserSaysIsNotSaidAgain) {
   EXPECT_FALSE(has(p, {"-mcode-object-version=4"}));
 }
 
+TEST(CompilePlan, TheUsersOptimisationLevelStays) {
+  for (const Words &args :
+       {Words{"--offload-arch=gfx90a", "a.hip"}, Words{"--offload-arch=gfx90a", "-O2", "-O0", "a.hip"}})
+    for (const char *level : {"-O1", "-O3"})
+      EXPECT_FALSE(has(plan(args, oldHip()), {level}));
+}
+
 TEST(CompilePlan, NoTargetMeansGfx90aAndSaysSo) {
-  CompilePlan p = plan({"a.hip"}, oldHip());
+  CompilePlan p = plan({"-O2", "a.hip"}, oldHip());
   EXPECT_TRUE(has(p, {"--offload-arch=gfx90a"}));
   EXPECT_TRUE(has(p, {"-Xarch_gfx90a", "-D__AMDGCN_WAVEFRONT_SIZE=64"}));
   EXPECT_EQ(p.notes.size(), 1u);
 }
 
 TEST(CompilePlan, ArgumentsStayAsTheyAre) {
-  Words args = {"-DA='b c'", "--offload-arch=gfx90a", "a.hip", "-Wl,-rpath,x", "-lfoo", "-o", "a b", "-g", "-g"};
+  Words args = {"-DA='b c'", "--offload-arch=gfx90a", "a.hip", "-Wl,-rpath,x", "-lfoo", "-o", "a b", "-g", "-g", "-O2"};
   CompilePlan p = plan(args, oldHip());
   ASSERT_GE(p.command.size(), args.size());
   EXPECT_TRUE(std::equal(args.begin(), args.end(), p.command.end() - std::ptrdiff_t(args.size())));

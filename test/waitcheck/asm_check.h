@@ -33,7 +33,7 @@ inline CheckResult checkText(const std::string &text, CheckOptions options = {})
     ADD_FAILURE() << llvm::toString(object.takeError()) << "\n" << text;
     return {};
   }
-  Decoders decoders;
+  static thread_local Decoders decoders; // decoders start slowly
   auto result = checkObject((*object)->getMemBufferRef(), options, decoders);
   if (!result) {
     ADD_FAILURE() << llvm::toString(result.takeError());

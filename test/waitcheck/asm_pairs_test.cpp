@@ -82,6 +82,9 @@ TEST_P(AsmPairs, RacyIsFoundAndFixedIsClean) {
       fixed.replace(fixed.rfind("vcc"), 3, "vcc_lo");
       expected = "W01 vcc_lo";
     }
+    // Where loads may land out of order, the next round's load also races with this round's.
+    if (std::string(p.name) == "LoopCarried" && !findTarget(target)->generation->vmemWritesInOrder)
+      expected = "W01 v2; W02 v2";
     const CheckResult r = checkBody(target, racy), c = checkBody(target, fixed);
     EXPECT_EQ(findings(r), expected) << target << " " << p.name;
     EXPECT_EQ(findings(c), "") << target << " " << p.name;

@@ -15,9 +15,11 @@ import re
 import subprocess
 import sys
 
+LIMIT_SECONDS = 120
 TARGETS = ("gfx90a", "gfx1030")
 HEAD = re.compile(r"^wavesan: ([a-z-]+): LDS ")
 SIDE = re.compile(r"^  \S.* by wave (\d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
 WAVE_SIZE = re.compile(r"^  kernel .*wave size (\d+)$")
 SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?$", re.M)
 
@@ -29,9 +31,13 @@ class Failure(Exception):
 class Report:
     def __init__(self, kind):
         self.kind = kind
-        self.sides = []  # (file, line)
+        self.frames = []  # of each side, innermost first: (file, line)
         self.waves = []
         self.wave_size = None
+
+    def sides(self, file):
+        """Where each side lies in `file`: the innermost frame there (atomicAdd and its like live in HIP's headers)."""
+        return [next((f for f in frames if f[0] == file), frames[0]) for frames in self.frames]
 
 
 def parse_reports(text):
@@ -42,8 +48,10 @@ def parse_reports(text):
         elif reports and (match := WAVE_SIZE.match(line)):
             reports[-1].wave_size = int(match[1])
         elif reports and (match := SIDE.match(line)):
-            reports[-1].sides.append((os.path.basename(match[3]), int(match[4])))
+            reports[-1].frames.append([(os.path.basename(match[3]), int(match[4]))])
             reports[-1].waves.append(int(match[1]))
+        elif reports and reports[-1].frames and (match := CALLER.match(line)):
+            reports[-1].frames[-1].append((os.path.basename(match[1]), int(match[2])))
     return reports
 
 
@@ -60,7 +68,10 @@ def marked_lines(source):
 
 
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise Failure(f"not finished after {LIMIT_SECONDS} s: {' '.join(command)}")
     print("$", " ".join(command), f"-> {done.returncode}")
     print(done.stdout + done.stderr)
     return done
@@ -103,13 +114,14 @@ def expect_race(done, args, target):
     for report in reports:
         if report.kind != args.kind:
             raise Failure(f"class {report.kind} instead of {args.kind}")
-        if len(report.sides) != 2 or not set(report.sides) <= wanted:
-            raise Failure(f"a report names {report.sides}, marked are {sorted(wanted)}")
+        sides = report.sides(name)
+        if len(sides) != 2 or not set(sides) <= wanted:
+            raise Failure(f"a report names {sides}, marked are {sorted(wanted)}")
         if report.waves[0] == report.waves[1]:
             raise Failure("both sides are the same wave")
         if report.wave_size != {"gfx90a": 64, "gfx1030": 32}[target]:
             raise Failure(f"wave size {report.wave_size} on {target}")
-    if not any(set(r.sides) == wanted for r in reports):
+    if not any(set(r.sides(name)) == wanted for r in reports):
         raise Failure(f"no report names both marked lines {sorted(wanted)}")
 
 

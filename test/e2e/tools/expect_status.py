@@ -10,10 +10,15 @@ import signal
 import subprocess
 import sys
 
+LIMIT_SECONDS = 120
 
 def main():
     expected, command = sys.argv[1], sys.argv[2:]
-    code = subprocess.run(command).returncode
+    try:
+        code = subprocess.run(command, timeout=LIMIT_SECONDS).returncode
+    except subprocess.TimeoutExpired:
+        print(f"not finished after {LIMIT_SECONDS} s: {' '.join(command)}", file=sys.stderr)
+        return 1
     wanted = -getattr(signal, "SIG" + expected[7:]) if expected.startswith("signal:") else int(expected)
     if code == wanted:
         return 0
