@@ -3,21 +3,24 @@
 //
 #include "AccessCollection.h"
 
+#include "AtomicFacts.h"
 #include "CallGraphFacts.h"
+#include "InlineAsmFacts.h"
 
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/KnownBits.h"
 
 using namespace llvm;
 using namespace wavesan;
 
 unsigned Access::granuleLog2() const {
   constexpr unsigned kLargest = 2;
+  if (Where == Region::Global)
+    return kLargest;
   if (Length)
     return 0;
   unsigned Result = kLargest;
@@ -29,8 +32,6 @@ unsigned Access::granuleLog2() const {
 }
 
 namespace {
-
-enum class Region { Lds, MaybeLds, Global, Constant, Private, Other };
 
 /// Bytes that a load or store of `T` touches, without padding, merged where adjacent.
 void appendRuns(Type *T, uint64_t Offset, const DataLayout &Layout, SmallVectorImpl<ByteRun> &Runs) {
@@ -55,102 +56,30 @@ void appendRuns(Type *T, uint64_t Offset, const DataLayout &Layout, SmallVectorI
     Runs.push_back({Offset, Size});
 }
 
-Region regionOfAddressSpace(unsigned AddressSpace) {
-  switch (AddressSpace) {
-  case 0:
-    return Region::MaybeLds;
-  case 3:
-    return Region::Lds;
-  case 1:
-  case 7: // buffer resources and fat pointers
-  case 8:
-  case 9:
-    return Region::Global;
-  case 4:
-  case 6:
-    return Region::Constant;
-  case 5:
-    return Region::Private;
-  default:
-    return Region::Other;
-  }
-}
-
-/// Pointers that the host passed to the kernel cannot point to LDS.
-bool comesFromHost(const Value *Object) {
-  if (auto *Argument = dyn_cast<llvm::Argument>(Object))
-    return Argument->getParent()->getCallingConv() == CallingConv::AMDGPU_KERNEL;
-  auto *Load = dyn_cast<LoadInst>(Object);
-  if (!Load || Load->getPointerAddressSpace() != 4)
-    return false;
-  const Value *Base = getUnderlyingObject(Load->getPointerOperand());
-  if (auto *Argument = dyn_cast<llvm::Argument>(Base))
-    return Argument->getParent()->getCallingConv() == CallingConv::AMDGPU_KERNEL;
-  auto *Call = dyn_cast<IntrinsicInst>(Base);
-  return Call && (Call->getIntrinsicID() == Intrinsic::amdgcn_kernarg_segment_ptr ||
-                  Call->getIntrinsicID() == Intrinsic::amdgcn_implicitarg_ptr);
-}
-
-using VariableArguments = ArrayRef<std::pair<Argument *, GlobalVariable *>>;
-
-struct Place {
-  Region Where;
-  const GlobalVariable *Variable = nullptr;
-  const Value *VariableAddress = nullptr;
-};
-
-const GlobalVariable *variableOf(const Value *Object, VariableArguments LdsArguments) {
-  for (const auto &[Argument, V] : LdsArguments)
-    if (Argument == Object)
-      return V;
-  return dyn_cast<GlobalVariable>(Object);
-}
-
-Place placeOf(const Value *Pointer, VariableArguments LdsArguments) {
-  Region Where = regionOfAddressSpace(Pointer->getType()->getPointerAddressSpace());
-  if (Where != Region::Lds && Where != Region::MaybeLds)
-    return {Where};
-  SmallVector<const Value *, 4> Objects;
-  getUnderlyingObjects(Pointer, Objects, nullptr, /*MaxLookup=*/64);
-  const GlobalVariable *Variable = nullptr;
-  const Value *VariableAddress = nullptr;
-  bool OneVariable = !Objects.empty(), AllLds = !Objects.empty(), NoneLds = !Objects.empty();
-  Region Outside = Region::Private;
-  for (const Value *Object : Objects) {
-    Region R = regionOfAddressSpace(Object->getType()->getPointerAddressSpace());
-    if (R == Region::MaybeLds && comesFromHost(Object))
-      R = Region::Global;
-    const GlobalVariable *V = variableOf(Object, LdsArguments);
-    OneVariable &= R == Region::Lds && V && (!Variable || Variable == V);
-    Variable = V;
-    VariableAddress = Object;
-    AllLds &= R == Region::Lds;
-    NoneLds &= R != Region::Lds && R != Region::MaybeLds;
-    if (R != Region::Private)
-      Outside = R;
-  }
-  if (Where == Region::MaybeLds && AllLds)
-    Where = Region::Lds;
-  if (Where == Region::MaybeLds && NoneLds)
-    return {Outside};
-  if (Where == Region::Lds && OneVariable)
-    return {Where, Variable, VariableAddress};
-  return {Where};
-}
-
 class Chooser {
 public:
-  Chooser(Function &F, VariableArguments LdsArguments) : F(F), LdsArguments(LdsArguments), Layout(F.getDataLayout()) {}
+  Chooser(Function &F, LdsArgumentList LdsArguments, const GpuTarget &Target)
+      : F(F), Target(Target), Places(F, LdsArguments), Atomics(F.getContext()), Layout(F.getDataLayout()) {}
 
-  AccessChoice run() {
-    for (Instruction &I : instructions(F))
+  Expected<AccessChoice> run() {
+    for (Instruction &I : instructions(F)) {
+      Expected<std::optional<AtomicFacts>> Atomic = Atomics.atomic(I);
+      if (!Atomic)
+        return Atomic.takeError();
+      const size_t Before = Choice.Accesses.size();
       visit(I);
+      if (*Atomic)
+        for (size_t A = Before; A < Choice.Accesses.size(); ++A)
+          Choice.Accesses[A].Ordering = (*Atomic)->infoBits();
+    }
     return std::move(Choice);
   }
 
 private:
   void visit(Instruction &I) {
     if (auto *Load = dyn_cast<LoadInst>(&I)) {
+      if (Load->hasMetadata(LLVMContext::MD_invariant_load) && !Load->isAtomic())
+        return;
       typed(I, Load->getPointerOperand(), Load->getType(), Load->getAlign(),
             abi::kAccessRead | (Load->isAtomic() ? abi::kAccessAtomic : 0), Load->isAtomic() ? "atomic load" : "load");
     } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
@@ -171,13 +100,8 @@ private:
   }
 
   void visitCall(CallBase &Call) {
-    if (Call.isInlineAsm()) {
-      auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
-      // An empty string is a compiler barrier only.
-      if (!StringRef(Asm->getAsmString()).trim().empty() && (Asm->hasSideEffects() || Call.mayReadOrWriteMemory()))
-        Choice.Skips.add("inline asm");
-      return;
-    }
+    if (Call.isInlineAsm())
+      return visitInlineAsm(Call);
     if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
       return visitIntrinsic(*Intrinsic);
     Function *Callee = directCallee(Call);
@@ -186,6 +110,26 @@ private:
     else if (isRuntimeService(*Callee))
       Choice.Skips.add("call of the device library (" + Callee->getName().str() + ")");
     // What is left are calls of recursive clones, which are instrumented themselves.
+  }
+
+  void visitInlineAsm(CallBase &Call) {
+    AsmFacts Facts = readInlineAsm(Call, Target);
+    if (!Facts.Understood)
+      Choice.Skips.add("inline asm");
+    if (!Facts.Memory)
+      return;
+    AsmMemory &Memory = *Facts.Memory;
+    Place P = Places.ofAddress(Memory.Address);
+    // The instruction decides; only flat ones leave it to the address.
+    if (Memory.Where != Region::Generic && P.Where != Memory.Where)
+      P = {Memory.Where};
+    KnownBits Known = computeKnownBits(Memory.Address, Layout);
+    Align Alignment(uint64_t(1) << std::min(Known.countMinTrailingZeros(), 4u));
+    if (Access *A = add(Call, Memory.Address, P, Alignment, Memory.Bits, "inline asm " + Memory.Mnemonic)) {
+      A->Runs.append(Memory.Runs.begin(), Memory.Runs.end());
+      A->Ordering = Memory.Ordering;
+      A->PrecedesSync = Memory.PrecedesSync;
+    }
   }
 
   void visitIntrinsic(IntrinsicInst &I) {
@@ -204,7 +148,8 @@ private:
     switch (I.getIntrinsicID()) {
     case Intrinsic::amdgcn_ds_append:
     case Intrinsic::amdgcn_ds_consume:
-      typed(I, I.getArgOperand(0), I.getType(), Align(4), kReadModifyWrite, shortName(I));
+      if (Access *A = typed(I, I.getArgOperand(0), I.getType(), Align(4), kReadModifyWrite, shortName(I)))
+        A->Ordering = abi::atomicInfo(0, 0, abi::Scope::Workgroup, false, false);
       return;
     case Intrinsic::amdgcn_ds_read_tr4_b64:
     case Intrinsic::amdgcn_ds_read_tr6_b96:
@@ -214,6 +159,10 @@ private:
     case Intrinsic::amdgcn_ds_load_tr6_b96:
     case Intrinsic::amdgcn_ds_load_tr8_b64:
     case Intrinsic::amdgcn_ds_load_tr16_b128:
+    case Intrinsic::amdgcn_global_load_tr_b64:
+    case Intrinsic::amdgcn_global_load_tr_b128:
+    case Intrinsic::amdgcn_global_load_tr4_b64:
+    case Intrinsic::amdgcn_global_load_tr6_b96:
       // Lanes swap what they read, but together they read what their addresses name.
       typed(I, I.getArgOperand(0), I.getType(), Align(4), abi::kAccessRead, shortName(I));
       return;
@@ -241,12 +190,11 @@ private:
     else if (Name.starts_with("llvm.amdgcn.ds.gws"))
       Choice.Skips.add("global wave sync");
     else if (touchesMemory(I))
-      Choice.Skips.add(isBuffer(Name) ? std::string(kGlobalReason) : "intrinsic " + shortName(I));
+      Choice.Skips.add(isBuffer(Name) ? std::string(kBufferReason) : "intrinsic " + shortName(I));
   }
 
   static bool isBuffer(StringRef Name) {
-    return Name.contains(".buffer.") || Name.starts_with("llvm.amdgcn.image.") ||
-           Name.starts_with("llvm.amdgcn.global.") || Name.starts_with("llvm.amdgcn.tbuffer");
+    return Name.contains(".buffer.") || Name.contains(".tbuffer.") || Name.starts_with("llvm.amdgcn.image.");
   }
 
   /// An intrinsic that reads or writes memory through one of its operands.
@@ -272,52 +220,53 @@ private:
   }
 
   /// Creates the access, or counts why there is none.
-  Access *add(Instruction &I, Value *Pointer, Align Alignment, uint32_t Bits, StringRef Opcode) {
-    Place P = placeOf(Pointer, LdsArguments);
+  Access *add(Instruction &I, Value *Pointer, const Place &P, Align Alignment, uint32_t Bits, StringRef Opcode) {
     switch (P.Where) {
     case Region::Private:
       return nullptr;
-    case Region::Global:
-      Choice.Skips.add(kGlobalReason);
-      return nullptr;
     case Region::Constant:
-      Choice.Skips.add("constant memory (read only)");
+      if (Bits & abi::kAccessWrite)
+        Choice.Skips.add("write to constant memory");
+      return nullptr;
+    case Region::Buffer:
+      Choice.Skips.add(kBufferReason);
       return nullptr;
     case Region::Other:
       Choice.Skips.add("address space " + std::to_string(Pointer->getType()->getPointerAddressSpace()));
       return nullptr;
-    case Region::MaybeLds:
-      Choice.Skips.add("generic pointer, where it is global memory (not checked yet)");
-      break;
     case Region::Lds:
+    case Region::Global:
+    case Region::Generic:
       break;
     }
     Access &A = Choice.Accesses.emplace_back();
     A.I = &I;
     A.Pointer = Pointer;
-    A.Generic = P.Where == Region::MaybeLds;
+    A.Where = P.Where;
     A.Bits = Bits;
     A.Alignment = Alignment;
-    A.Variable = P.Variable;
-    A.VariableAddress = const_cast<Value *>(P.VariableAddress);
+    A.Variable = P.Name;
+    A.VariableAddress = P.VariableAddress;
     A.Opcode = Opcode.str();
     return &A;
   }
 
-  void typed(Instruction &I, Value *Pointer, Type *T, Align Alignment, uint32_t Bits, StringRef Opcode) {
+  Access *typed(Instruction &I, Value *Pointer, Type *T, Align Alignment, uint32_t Bits, StringRef Opcode) {
     SmallVector<ByteRun, 1> Runs;
     appendRuns(T, 0, Layout, Runs);
     if (Runs.empty())
-      return;
-    if (Access *A = add(I, Pointer, Alignment, Bits, Opcode))
+      return nullptr;
+    Access *A = add(I, Pointer, Places.of(Pointer), Alignment, Bits, Opcode);
+    if (A)
       A->Runs = std::move(Runs);
+    return A;
   }
 
   void range(Instruction &I, Value *Pointer, Value *Length, Align Alignment, uint32_t Bits, StringRef Opcode) {
     auto *Constant = dyn_cast<ConstantInt>(Length);
     if (Constant && Constant->isZero())
       return;
-    Access *A = add(I, Pointer, Alignment, Bits, Opcode);
+    Access *A = add(I, Pointer, Places.of(Pointer), Alignment, Bits, Opcode);
     if (!A)
       return;
     if (Constant)
@@ -327,16 +276,18 @@ private:
   }
 
   static constexpr uint32_t kReadModifyWrite = abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic;
-  static constexpr const char *kGlobalReason = "global memory (not checked yet)";
+  static constexpr const char *kBufferReason = "buffer or image memory (not checked yet)";
 
   Function &F;
-  VariableArguments LdsArguments;
+  const GpuTarget &Target;
+  MemoryPlaces Places;
+  AtomicReader Atomics;
   const DataLayout &Layout;
   AccessChoice Choice;
 };
 
 } // namespace
 
-AccessChoice wavesan::chooseAccesses(Function &F, VariableArguments LdsArguments) {
-  return Chooser(F, LdsArguments).run();
+Expected<AccessChoice> wavesan::chooseAccesses(Function &F, LdsArgumentList LdsArguments, const GpuTarget &Target) {
+  return Chooser(F, LdsArguments, Target).run();
 }

@@ -4,11 +4,14 @@
 // Choose: which memory accesses of a twin are checked, and why the others are not.
 //
 // Nothing is skipped silently: every access that may touch memory that lanes share is either an Access or counted under
-// a reason. Private memory (address space 5) is not shared and not counted.
+// a reason. What cannot race is neither: private memory (address space 5), and what nothing writes while a kernel runs
+// (constant address spaces, which hold kernel arguments too, and loads marked !invariant.load).
 #ifndef WAVESAN_PASS_ACCESSCOLLECTION_H
 #define WAVESAN_PASS_ACCESSCOLLECTION_H
 
+#include "MemoryPlaces.h"
 #include "SiteRecorder.h"
+#include "Target.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Alignment.h"
@@ -17,33 +20,31 @@
 #include <vector>
 
 namespace llvm {
-class Argument;
 class Function;
-class GlobalVariable;
 class Instruction;
 class Value;
 } // namespace llvm
 
 namespace wavesan {
 
-/// Bytes [Offset, Offset + Size) from the access's pointer.
-struct ByteRun {
-  uint64_t Offset, Size;
-};
-
 struct Access {
   llvm::Instruction *I = nullptr;
-  llvm::Value *Pointer = nullptr;     ///< address space 3, or 0 when Generic or when it is known to point to LDS
-  bool Generic = false;               ///< may or may not be LDS: decided at run time
-  uint32_t Bits = 0;                  ///< abi::AccessBits
+  llvm::Value *Pointer = nullptr; ///< of any address space, or an integer: an LDS offset or a 64-bit address
+  Region Where = Region::Generic; ///< Lds, Global or Generic
+  uint32_t Bits = 0;              ///< abi::AccessBits
+  uint32_t Ordering = 0;          ///< of atomics: scope and order, the bits of abi::atomicInfo() beyond accessInfo()
   llvm::SmallVector<ByteRun, 1> Runs; ///< constant extent; empty when Length is used. Padding is not accessed.
   llvm::Value *Length = nullptr;      ///< extent in bytes known at run time only
   llvm::Align Alignment;
-  const llvm::GlobalVariable *Variable = nullptr; ///< LDS variable, where it is the only one possible
-  llvm::Value *VariableAddress = nullptr;         ///< its address: the variable, or an argument that holds it
+  std::string Variable; ///< source name of the variable or kernel argument, where it is the only one possible
+  llvm::Value *VariableAddress = nullptr; ///< of LDS variables: the variable, or an argument that holds it
   std::string Opcode;
+  bool PrecedesSync = false; ///< its hook goes before the synchronisation hooks in front of the same instruction
 
+  bool isAtomic() const { return (Bits & abi::kAccessAtomic) != 0; }
+  uint32_t info(uint64_t Size) const { return abi::accessInfo(Bits, uint32_t(Size)) | Ordering; }
   /// log2 of the largest cell (at most 4 bytes) that never holds bytes of this access and other bytes.
+  /// Global memory does not count: its cells are not the kernel's.
   unsigned granuleLog2() const;
 };
 
@@ -52,9 +53,8 @@ struct AccessChoice {
   SkipCounts Skips;
 };
 
-/// `LdsArguments`: arguments of `F` that are the addresses of LDS variables.
-AccessChoice chooseAccesses(llvm::Function &F,
-                            llvm::ArrayRef<std::pair<llvm::Argument *, llvm::GlobalVariable *>> LdsArguments);
+/// Fails with one line for atomics with an unknown synchronisation scope.
+llvm::Expected<AccessChoice> chooseAccesses(llvm::Function &F, LdsArgumentList LdsArguments, const GpuTarget &Target);
 
 } // namespace wavesan
 

@@ -3,8 +3,8 @@
 //
 #include "AccessInstrumentation.h"
 
-#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
 
 using namespace llvm;
 using namespace wavesan;
@@ -13,47 +13,107 @@ using abi::Hook;
 /// Wider accesses are ranges: the access hook covers what one instruction of a lane can access.
 static constexpr uint64_t kWidestAccess = 16;
 
-void wavesan::instrumentAccess(const Access &A, Value *State, HookEmitter &Hooks, SiteRecorder &Sites) {
-  bool IsRange = A.Length || any_of(A.Runs, [](const ByteRun &R) { return R.Size > kWidestAccess; });
-  uint32_t SiteSize = IsRange || A.Runs.size() != 1 ? 0 : uint32_t(A.Runs.front().Size);
-  uint32_t Site = Sites.addSite(IsRange ? abi::SiteKind::Range : abi::SiteKind::Access,
-                                abi::accessInfo(A.Bits, SiteSize), *A.I, A.Variable, A.Opcode);
+namespace {
 
-  IRBuilder<> B(A.I); // takes the access's position too
-  Type *I32 = B.getInt32Ty();
-  Value *Pointer = A.Pointer, *Address = nullptr, *Variable = nullptr;
-  if (!A.Generic) {
+/// Emits the hooks of one access.
+class Emitter {
+public:
+  Emitter(const Access &A, Value *State, HookEmitter &Hooks, SiteRecorder &Sites)
+      : A(A), State(State), Hooks(Hooks), B(A.I) { // takes the access's position too
+    bool IsRange = A.Length || any_of(A.Runs, [](const ByteRun &R) { return R.Size > kWidestAccess; });
+    uint64_t SiteSize = IsRange || A.Runs.size() != 1 ? 0 : A.Runs.front().Size;
+    Site = B.getInt32(Sites.addSite(IsRange ? abi::SiteKind::Range : abi::SiteKind::Access, A.info(SiteSize), *A.I,
+                                    A.Variable, A.Opcode));
+  }
+
+  void emitBefore() {
+    if (A.Where == Region::Lds) {
+      Address = ldsOffset();
+      Variable = A.VariableAddress ? B.CreatePtrToInt(A.VariableAddress, B.getInt32Ty()) : B.getInt32(abi::kNoVariable);
+    } else {
+      Address = flatPointer();
+    }
+    if (A.Length)
+      range(0, B.CreateZExtOrTrunc(A.Length, B.getInt64Ty()));
+    for (const ByteRun &Run : A.Runs)
+      if (Run.Size <= kWidestAccess)
+        access(Run);
+      else
+        range(Run.Offset, B.getInt64(Run.Size));
+  }
+
+  void emitAfterAtomic() {
+    assert(A.Runs.size() == 1 && "an atomic is one access");
+    Instruction *I = A.I;
+    B.SetInsertPoint(I->getNextNode());
+    B.SetCurrentDebugLocation(I->getDebugLoc());
+    Value *Wrote = B.getInt1((A.Bits & abi::kAccessWrite) != 0);
+    if (isa<AtomicCmpXchgInst>(I))
+      Wrote = B.CreateExtractValue(I, 1);
+    Address = flatPointer();
+    Hooks.call(B, Hook::AtomicDone,
+               {State, at(A.Runs.front().Offset), B.getInt32(A.info(A.Runs.front().Size)), Site, Wrote});
+  }
+
+private:
+  Value *ldsOffset() {
+    Value *Pointer = A.Pointer;
+    if (Pointer->getType()->isIntegerTy())
+      return B.CreateZExtOrTrunc(Pointer, B.getInt32Ty());
     if (Pointer->getType()->getPointerAddressSpace() != 3)
       Pointer = B.CreateAddrSpaceCast(Pointer, B.getPtrTy(3));
-    Address = B.CreatePtrToInt(Pointer, I32);
-    Variable = A.VariableAddress ? B.CreatePtrToInt(A.VariableAddress, I32) : B.getInt32(abi::kNoVariable);
+    return B.CreatePtrToInt(Pointer, B.getInt32Ty());
   }
-  auto EmitAccess = [&](uint64_t Offset, uint64_t Size) {
-    Value *Info = B.getInt32(abi::accessInfo(A.Bits, uint32_t(Size)));
-    if (A.Generic)
-      Hooks.call(B, Hook::GenericAccess,
-                 {State, Offset ? B.CreatePtrAdd(Pointer, B.getInt64(Offset)) : Pointer, Info, B.getInt32(Site)});
+
+  Value *flatPointer() {
+    Value *Pointer = A.Pointer;
+    if (Pointer->getType()->isIntegerTy())
+      Pointer = B.CreateIntToPtr(Pointer, B.getPtrTy(A.Where == Region::Lds ? 3 : 0));
+    if (Pointer->getType()->getPointerAddressSpace() != 0)
+      Pointer = B.CreateAddrSpaceCast(Pointer, B.getPtrTy(0));
+    return Pointer;
+  }
+
+  Value *at(uint64_t Offset) {
+    if (!Offset)
+      return Address;
+    if (Address->getType()->isIntegerTy())
+      return B.CreateAdd(Address, B.getInt32(uint32_t(Offset)));
+    return B.CreatePtrAdd(Address, B.getInt64(Offset));
+  }
+
+  void access(const ByteRun &Run) {
+    Value *Info = B.getInt32(A.info(Run.Size));
+    if (A.Where == Region::Lds)
+      Hooks.call(B, Hook::LdsAccess, {State, at(Run.Offset), Info, Site, Variable});
     else
-      Hooks.call(B, Hook::LdsAccess,
-                 {State, Offset ? B.CreateAdd(Address, B.getInt32(uint32_t(Offset))) : Address, Info, B.getInt32(Site),
-                  Variable});
-  };
-  auto EmitRange = [&](uint64_t Offset, Value *Length) {
-    Value *Info = B.getInt32(abi::accessInfo(A.Bits, 0));
-    if (A.Generic)
-      Hooks.call(
-          B, Hook::GenericRange,
-          {State, Offset ? B.CreatePtrAdd(Pointer, B.getInt64(Offset)) : Pointer, Length, Info, B.getInt32(Site)});
+      Hooks.call(B, A.Where == Region::Global ? Hook::GlobalAccess : Hook::GenericAccess,
+                 {State, at(Run.Offset), Info, Site});
+  }
+
+  void range(uint64_t Offset, Value *Length) {
+    Value *Info = B.getInt32(A.info(0));
+    if (A.Where == Region::Lds)
+      Hooks.call(B, Hook::LdsRange, {State, at(Offset), Length, Info, Site, Variable});
     else
-      Hooks.call(B, Hook::LdsRange,
-                 {State, Offset ? B.CreateAdd(Address, B.getInt32(uint32_t(Offset))) : Address, Length, Info,
-                  B.getInt32(Site), Variable});
-  };
-  if (A.Length)
-    EmitRange(0, B.CreateZExtOrTrunc(A.Length, B.getInt64Ty()));
-  for (const ByteRun &Run : A.Runs)
-    if (Run.Size <= kWidestAccess)
-      EmitAccess(Run.Offset, Run.Size);
-    else
-      EmitRange(Run.Offset, B.getInt64(Run.Size));
+      Hooks.call(B, A.Where == Region::Global ? Hook::GlobalRange : Hook::GenericRange,
+                 {State, at(Offset), Length, Info, Site});
+  }
+
+  const Access &A;
+  Value *State;
+  HookEmitter &Hooks;
+  IRBuilder<> B;
+  Value *Site = nullptr;
+  Value *Address = nullptr; ///< LDS: byte offset; else generic pointer
+  Value *Variable = nullptr;
+};
+
+} // namespace
+
+void wavesan::instrumentAccess(const Access &A, Value *State, HookEmitter &Hooks, SiteRecorder &Sites) {
+  Emitter E(A, State, Hooks, Sites);
+  E.emitBefore();
+  if (A.isAtomic())
+    E.emitAfterAtomic();
 }

@@ -26,11 +26,15 @@ FunctionType *wavesan::hookType(Hook H, LLVMContext &C) {
   case Hook::LdsAccess:
     return Make({I32, I32, I32, I32});
   case Hook::GenericAccess:
+  case Hook::GlobalAccess:
     return Make({Flat, I32, I32});
   case Hook::LdsRange:
     return Make({I32, I64, I32, I32, I32});
   case Hook::GenericRange:
+  case Hook::GlobalRange:
     return Make({Flat, I64, I32, I32});
+  case Hook::AtomicDone:
+    return Make({Flat, I32, I32, Type::getInt1Ty(C)});
   case Hook::BarrierArrive:
   case Hook::BarrierLeave:
   case Hook::Fence:

@@ -116,10 +116,9 @@ uint32_t SiteRecorder::frameOf(const Instruction &I) {
   return abi::kNoFrame;
 }
 
-uint32_t SiteRecorder::addSite(abi::SiteKind Kind, uint32_t Info, const Instruction &I, const GlobalVariable *Variable,
+uint32_t SiteRecorder::addSite(abi::SiteKind Kind, uint32_t Info, const Instruction &I, StringRef Variable,
                                StringRef Opcode) {
-  StringRef32 Name = intern(Variable ? sourceName(*Variable) : "");
-  Builder.sites.push_back({uint32_t(Kind), Info, frameOf(I), Name, intern(Opcode)});
+  Builder.sites.push_back({uint32_t(Kind), Info, frameOf(I), intern(Variable), intern(Opcode)});
   return uint32_t(Builder.sites.size() - 1);
 }
 

@@ -57,13 +57,13 @@ struct KernelSummary {
   SkipCounts Skips;
 };
 
-/// Name of an LDS variable as its author wrote it: from debug info, else the last component of the demangled name.
+/// Name of a variable as its author wrote it: from debug info, else the last component of the demangled name.
 std::string sourceName(const llvm::GlobalVariable &Variable);
 
 class SiteRecorder {
 public:
-  /// A new site at the source position of `I`. Ids are dense from 0.
-  uint32_t addSite(abi::SiteKind Kind, uint32_t Info, const llvm::Instruction &I, const llvm::GlobalVariable *Variable,
+  /// A new site at the source position of `I`. Ids are dense from 0. `Variable`: source name, empty when unknown.
+  uint32_t addSite(abi::SiteKind Kind, uint32_t Info, const llvm::Instruction &I, llvm::StringRef Variable,
                    llvm::StringRef Opcode);
   void addKernel(const llvm::Function &Original, const llvm::Function &Twin, const KernelSummary &Summary);
   size_t siteCount() const { return Builder.sites.size(); }

@@ -3,6 +3,9 @@
 //
 #include "SyncCollection.h"
 
+#include "AtomicFacts.h"
+#include "InlineAsmFacts.h"
+
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -16,9 +19,8 @@ namespace {
 
 class Chooser {
 public:
-  Chooser(Function &F, bool IsTwin, const GpuTarget &Target) : F(F), IsTwin(IsTwin), Target(Target) {
-    F.getContext().getSyncScopeNames(ScopeNames);
-  }
+  Chooser(Function &F, bool IsTwin, const GpuTarget &Target)
+      : F(F), IsTwin(IsTwin), Target(Target), Atomics(F.getContext()) {}
 
   Expected<SyncChoice> run() {
     for (Instruction &I : instructions(F))
@@ -29,18 +31,20 @@ public:
 
 private:
   Error visit(Instruction &I) {
-    if (auto *Fence = dyn_cast<FenceInst>(&I))
-      return addFence(I, SyncPoint::FenceAfter, orderingBits(Fence->getOrdering()), Fence->getSyncScopeID(),
-                      std::nullopt);
-    if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
-      return addAtomic(I, Rmw->getOrdering(), Rmw->getSyncScopeID(), Rmw->getPointerAddressSpace());
-    if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
-      return addAtomic(I, Exchange->getMergedOrdering(), Exchange->getSyncScopeID(),
-                       Exchange->getPointerAddressSpace());
-    if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isAtomic())
-      return addAtomic(I, Load->getOrdering(), Load->getSyncScopeID(), Load->getPointerAddressSpace());
-    if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->isAtomic())
-      return addAtomic(I, Store->getOrdering(), Store->getSyncScopeID(), Store->getPointerAddressSpace());
+    if (auto *Fence = dyn_cast<FenceInst>(&I)) {
+      Expected<ScopeFacts> Where = Atomics.scope(Fence->getSyncScopeID());
+      if (!Where)
+        return Where.takeError();
+      addFence(I, SyncPoint::FenceAfter, orderingBits(Fence->getOrdering()), *Where, std::nullopt);
+      return Error::success();
+    }
+    Expected<std::optional<AtomicFacts>> Atomic = Atomics.atomic(I);
+    if (!Atomic)
+      return Atomic.takeError();
+    if (*Atomic)
+      addAtomic(I, **Atomic);
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isInlineAsm())
+      return visitInlineAsm(*Call);
     if (isa<ReturnInst>(I) && IsTwin)
       Choice.Points.push_back({&I, SyncPoint::KernelEnd});
     if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
@@ -59,47 +63,26 @@ private:
     return Bits;
   }
 
-  Error addAtomic(Instruction &I, AtomicOrdering Ordering, SyncScope::ID Scope, unsigned AddressSpace) {
-    if (AddressSpace == 5)
-      return Error::success();
-    uint32_t Bits = orderingBits(Ordering), Strong = Bits & abi::kFenceSeqCst;
-    // A sequentially consistent load has no release half, a store no acquire half.
-    if (isa<LoadInst>(I))
-      Bits &= ~abi::kFenceRelease;
-    if (isa<StoreInst>(I))
-      Bits &= ~abi::kFenceAcquire;
-    if (Bits & abi::kFenceRelease)
-      if (Error E = addFence(I, SyncPoint::FenceBefore, abi::kFenceRelease | Strong, Scope, AddressSpace))
-        return E;
-    if (Bits & abi::kFenceAcquire)
-      return addFence(I, SyncPoint::FenceAfter, abi::kFenceAcquire | Strong, Scope, AddressSpace);
-    return Error::success();
+  void addAtomic(Instruction &I, const AtomicFacts &Atomic) {
+    if (Atomic.AddressSpace == 5)
+      return;
+    uint32_t Strong = abi::kFenceImplied | (Atomic.SeqCst ? abi::kFenceSeqCst : 0);
+    if (Atomic.Release)
+      addFence(I, SyncPoint::FenceBefore, abi::kFenceRelease | Strong, Atomic.Where, Atomic.AddressSpace);
+    if (Atomic.Acquire)
+      addFence(I, SyncPoint::FenceAfter, abi::kFenceAcquire | Strong, Atomic.Where, Atomic.AddressSpace);
   }
 
   /// `AtomicAddressSpace`: of an atomic's pointer; a "one-as" scope orders only that one.
-  Error addFence(Instruction &I, SyncPoint::Kind Kind, uint32_t Bits, SyncScope::ID ScopeId,
-                 std::optional<unsigned> AtomicAddressSpace) {
-    StringRef Name = ScopeId < ScopeNames.size() ? ScopeNames[ScopeId] : "?";
-    StringRef Base = Name;
-    bool OneAddressSpace = Base == "one-as" || Base.consume_back("-one-as");
-    std::optional<abi::Scope> Scope = StringSwitch<std::optional<abi::Scope>>(Base)
-                                          .Case("singlethread", abi::Scope::SingleThread)
-                                          .Case("wavefront", abi::Scope::Wavefront)
-                                          .Case("workgroup", abi::Scope::Workgroup)
-                                          .Case("cluster", abi::Scope::Cluster)
-                                          .Case("agent", abi::Scope::Agent)
-                                          .Cases({"", "one-as"}, abi::Scope::System)
-                                          .Default(std::nullopt);
-    if (!Scope)
-      return createStringError("unknown synchronisation scope '" + Name + "'");
+  void addFence(Instruction &I, SyncPoint::Kind Kind, uint32_t Bits, ScopeFacts Where,
+                std::optional<unsigned> AtomicAddressSpace) {
     uint32_t Spaces = abi::kFenceLds | abi::kFenceGlobal;
-    if (OneAddressSpace && AtomicAddressSpace && *AtomicAddressSpace == 3)
+    if (Where.OneAddressSpace && AtomicAddressSpace && *AtomicAddressSpace == 3)
       Spaces = abi::kFenceLds;
-    else if (OneAddressSpace && AtomicAddressSpace && *AtomicAddressSpace != 0)
+    else if (Where.OneAddressSpace && AtomicAddressSpace && *AtomicAddressSpace != 0)
       Spaces = abi::kFenceGlobal;
     Spaces &= annotatedSpaces(I);
-    Choice.Points.push_back({&I, Kind, abi::fenceInfo(Bits | Spaces, *Scope)});
-    return Error::success();
+    Choice.Points.push_back({&I, Kind, abi::fenceInfo(Bits | Spaces, Where.Scope)});
   }
 
   /// Address spaces by the memory model relaxation annotations; all without one.
@@ -148,10 +131,10 @@ private:
       addPackedWait(I);
       break;
     case Intrinsic::amdgcn_s_wait_dscnt:
-      addWait(I, count(I) == 0 ? abi::kWaitLds : 0);
+      addWait(I, count(I) == 0 ? WaitFacts{abi::kWaitLds} : WaitFacts{0, true});
       break;
     case Intrinsic::amdgcn_s_wait_loadcnt:
-      addWait(I, count(I) == 0 ? abi::kWaitVmem : 0);
+      addWait(I, count(I) == 0 ? WaitFacts{abi::kWaitVmem} : WaitFacts{0, true});
       break;
     default:
       break;
@@ -174,25 +157,50 @@ private:
       Choice.Skips.add("s_waitcnt on a target without it");
       return;
     }
-    uint32_t Completed = 0;
-    if (Target.Lgkmcnt.decode(count(I)) == 0)
-      Completed |= abi::kWaitLds;
-    if (Target.Vmcnt.decode(count(I)) == 0)
-      Completed |= abi::kWaitVmem;
-    addWait(I, Completed);
+    addWait(I, decodePackedWait(count(I), Target));
   }
 
-  void addWait(IntrinsicInst &I, uint32_t Completed) {
-    if (Completed)
-      Choice.Points.push_back({&I, SyncPoint::Wait, Completed});
-    else
-      Choice.Skips.add("wait for a count above zero (taken as no wait)");
+  void addWait(IntrinsicInst &I, const WaitFacts &Wait) {
+    if (Wait.Completed)
+      Choice.Points.push_back({&I, SyncPoint::Wait, Wait.Completed});
+    if (Wait.Partial)
+      Choice.Skips.add(kPartialWait);
   }
+
+  Error visitInlineAsm(CallBase &Call) {
+    AsmFacts Facts = readInlineAsm(Call, Target);
+    if (Facts.NamedBarrier)
+      return namedBarrier();
+    if (Facts.SplitReversed)
+      return createStringError("inline asm that waits for a barrier and then signals it is not supported");
+    if (Facts.PartialWaits)
+      Choice.Skips.add(kPartialWait, Facts.PartialWaits);
+    auto Add = [&](const AsmSync &Sync, bool Before) {
+      switch (Sync.What) {
+      case AsmSync::Wait:
+        Choice.Points.push_back({&Call, Before ? SyncPoint::WaitBefore : SyncPoint::Wait, Sync.Completed});
+        break;
+      case AsmSync::BarrierArrive:
+        Choice.Points.push_back({&Call, SyncPoint::BarrierArrive});
+        break;
+      case AsmSync::BarrierLeave:
+        Choice.Points.push_back({&Call, SyncPoint::BarrierLeave});
+        break;
+      }
+    };
+    for (const AsmSync &Sync : Facts.Before)
+      Add(Sync, true);
+    for (const AsmSync &Sync : reverse(Facts.After))
+      Add(Sync, false);
+    return Error::success();
+  }
+
+  static constexpr const char *kPartialWait = "wait for a count above zero";
 
   Function &F;
   bool IsTwin;
   const GpuTarget &Target;
-  SmallVector<StringRef, 16> ScopeNames;
+  AtomicReader Atomics;
   SyncChoice Choice;
 };
 

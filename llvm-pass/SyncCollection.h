@@ -24,6 +24,7 @@ struct SyncPoint {
     BarrierFull,   ///< both
     FenceBefore,   ///< release half of an atomic
     FenceAfter,    ///< fence instruction, acquire half of an atomic
+    WaitBefore,    ///< inline asm that waits before it does something else
     Wait,          ///< hook after
     KernelEnd,     ///< hook before
   };
@@ -33,7 +34,8 @@ struct SyncPoint {
 };
 
 struct SyncChoice {
-  std::vector<SyncPoint> Points; ///< in program order
+  /// In program order, but those after one instruction the last first: each hook goes directly behind the instruction.
+  std::vector<SyncPoint> Points;
   SkipCounts Skips;
 };
 

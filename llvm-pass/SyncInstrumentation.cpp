@@ -21,9 +21,7 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     Hooks.call(B, H, Arguments);
   };
   auto Word = [&](uint32_t V) { return ConstantInt::get(Type::getInt32Ty(I->getContext()), V); };
-  auto BarrierSite = [&](const char *Opcode) {
-    return Word(Sites.addSite(abi::SiteKind::Barrier, 0, *I, nullptr, Opcode));
-  };
+  auto BarrierSite = [&](const char *Opcode) { return Word(Sites.addSite(abi::SiteKind::Barrier, 0, *I, "", Opcode)); };
   switch (Point.What) {
   case SyncPoint::BarrierArrive:
     return Emit(Hook::BarrierArrive, false, {BarrierSite("barrier signal")});
@@ -38,6 +36,8 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     return Emit(Hook::Fence, false, {Word(Point.Operand)});
   case SyncPoint::FenceAfter:
     return Emit(Hook::Fence, true, {Word(Point.Operand)});
+  case SyncPoint::WaitBefore:
+    return Emit(Hook::Wait, false, {Word(Point.Operand)});
   case SyncPoint::Wait:
     return Emit(Hook::Wait, true, {Word(Point.Operand)});
   case SyncPoint::KernelEnd:

@@ -23,6 +23,8 @@ struct WaitField {
     uint64_t High = (Immediate >> HighBit) & ((1u << HighWidth) - 1);
     return unsigned(Low | (High << LowWidth));
   }
+  /// The count that means no wait.
+  unsigned largest() const { return (1u << (LowWidth + HighWidth)) - 1; }
 };
 
 struct GpuTarget {

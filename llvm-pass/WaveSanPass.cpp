@@ -71,20 +71,28 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
   Expected<SyncChoice> Sync = chooseSync(F, IsTwin, Target);
   if (!Sync)
     return Sync.takeError();
-  AccessChoice Choice = chooseAccesses(F, Twin.LdsArguments);
+  Expected<AccessChoice> Choice = chooseAccesses(F, Twin.LdsArguments, Target);
+  if (!Choice)
+    return Choice.takeError();
 
   KernelSummary Summary;
-  Summary.Sites = uint32_t(Choice.Accesses.size());
-  Summary.Skips.add(Choice.Skips);
+  Summary.Sites = uint32_t(Choice->Accesses.size());
+  Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);
   if (usesDynamicLds(F))
     Summary.Flags |= abi::kKernelUsesDynamicLds;
+  // A hook in front of an instruction goes directly in front of it, so the later ones come last.
+  auto Instrument = [&](bool PrecedesSync) {
+    for (const Access &A : Choice->Accesses)
+      if (A.PrecedesSync == PrecedesSync)
+        instrumentAccess(A, Twin.State, Hooks, Sites);
+  };
+  Instrument(true);
   for (const SyncPoint &Point : Sync->Points)
     instrumentSync(Point, Twin.State, Hooks, Sites);
-  for (const Access &A : Choice.Accesses) {
+  Instrument(false);
+  for (const Access &A : Choice->Accesses)
     Summary.GranuleLog2 = std::min(Summary.GranuleLog2, A.granuleLog2());
-    instrumentAccess(A, Twin.State, Hooks, Sites);
-  }
   return Summary;
 }
 

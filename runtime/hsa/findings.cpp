@@ -8,8 +8,22 @@
 
 namespace wavesan::hsa {
 
-Findings::Findings(std::unique_ptr<report::Sink> sink, Status &status, uint64_t maxReports)
-    : Out(std::move(sink)), Page(status), MaxReports(maxReports) {}
+Findings::Findings(Sinks sinks, report::Suppressions suppressions, Status &status, const MemoryMap &memory,
+                   uint64_t maxReports)
+    : Out(std::move(sinks)), Known(std::move(suppressions)), Page(status), Memory(memory), MaxReports(maxReports) {}
+
+void Findings::say(const std::string &line) {
+  Out.text->onMessage(line);
+  for (auto &document : Out.documents)
+    document->onMessage(line);
+}
+
+void Findings::sayError(const std::string &line) {
+  ++Sum.errors;
+  Page.add(&abi::StatusPage::errors);
+  if (PrintedErrors.insert(line).second)
+    say(line);
+}
 
 void Findings::dispatchSeen() {
   std::lock_guard lock(Mutex);
@@ -38,20 +52,17 @@ void Findings::lateDispatch(const std::string &kernel) {
   Page.add(&abi::StatusPage::dispatchesUnchecked);
   std::string line = "not checked: kernel " + kernel + ": dispatched after the program's exit began";
   if (PrintedErrors.insert(line).second)
-    Out->onMessage(line);
+    say(line);
 }
 
 void Findings::message(const std::string &line) {
   std::lock_guard lock(Mutex);
-  Out->onMessage(line);
+  say(line);
 }
 
 void Findings::error(const std::string &line) {
   std::lock_guard lock(Mutex);
-  ++Sum.errors;
-  Page.add(&abi::StatusPage::errors);
-  if (PrintedErrors.insert(line).second)
-    Out->onMessage(line);
+  sayError(line);
 }
 
 void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
@@ -63,6 +74,9 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   Sum.historyOverflow += c.historyOverflow;
   Sum.generationOverflow += c.generationOverflow;
   Sum.outsideShadow += c.outsideShadow;
+  Sum.globalAccesses += c.globalAccesses;
+  Sum.orderUnknown += c.orderUnknown;
+  Sum.globalUnchecked += (c.checkedSpaces & abi::kChecksGlobal) == 0;
   Sum.failedDispatches += result.failed;
   Page.add(&abi::StatusPage::checkedAccesses, c.checkedAccesses);
   std::string identity = kernel.name + '\n' + kernel.twin->file + '\n' + std::to_string(kernel.twin->line);
@@ -97,8 +111,9 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
   std::map<std::string, size_t> groupOf;
   for (const abi::RaceRecord *record : records) {
     RaceKey key = raceIdentity(*record, kernel);
-    if (KnownRaces.count(key.text)) {
-      Sum.laterOccurrences += record->count;
+    if (auto known = KnownRaces.find(key.text); known != KnownRaces.end()) {
+      if (!known->second)
+        Sum.laterOccurrences += record->count;
       continue;
     }
     auto [it, isNew] = groupOf.try_emplace(key.text, groups.size());
@@ -109,22 +124,35 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     if (key.swapped != group.swapped && !group.otherWay)
       group.otherWay = record;
   }
+  std::vector<const std::string *> keys(groups.size());
   for (auto &[text, index] : groupOf)
-    KnownRaces.insert(text);
-  for (const Group &group : groups) {
-    ++Sum.races;
-    Page.add(&abi::StatusPage::races);
-    if (Sum.races > MaxReports) {
-      ++Sum.racesNotPrinted;
-      continue;
-    }
-    report::Race race = buildRace(*group.first, kernel, dispatch);
+    keys[index] = &text;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Group &group = groups[i];
+    report::Race race = buildRace(*group.first, kernel, dispatch, Memory);
     if (group.otherWay && !report::inProgramOrder(race))
-      race = buildRace(*group.otherWay, kernel, dispatch);
+      race = buildRace(*group.otherWay, kernel, dispatch, Memory);
     race.occurrences = group.count;
     race.bothOrders = group.otherWay != nullptr;
-    Out->onRace(race);
+    const std::string *suppression = Known.match(race);
+    KnownRaces.emplace(*keys[i], suppression != nullptr);
+    if (suppression)
+      ++Sum.suppressed[*suppression];
+    else
+      addRace(race);
   }
+}
+
+void Findings::addRace(const report::Race &race) {
+  ++Sum.races;
+  Page.add(&abi::StatusPage::races);
+  if (Sum.races > MaxReports) {
+    ++Sum.racesNotPrinted;
+    return;
+  }
+  Out.text->onRace(race);
+  for (auto &document : Out.documents)
+    document->onRace(race);
 }
 
 void Findings::finish() {
@@ -132,7 +160,12 @@ void Findings::finish() {
   if (Finished)
     return;
   Finished = true;
-  Out->onSummary(Sum);
+  // Files first, so that the text can say which of them failed. All of them hold the same summary.
+  const report::Summary soFar = Sum;
+  for (auto &document : Out.documents)
+    if (std::string failure = document->onSummary(soFar); !failure.empty())
+      sayError(failure);
+  Out.text->onSummary(Sum);
   Page.add(&abi::StatusPage::summariesPrinted);
 }
 

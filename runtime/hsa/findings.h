@@ -6,10 +6,12 @@
 #define WAVESAN_HSA_FINDINGS_H
 
 #include "kernel_table.h"
+#include "memory_map.h"
+#include "sinks.h"
 #include "status.h"
 
 #include "wavesan/abi/dispatch.h"
-#include "wavesan/report/sink.h"
+#include "wavesan/report/suppressions.h"
 
 #include <cstdint>
 #include <map>
@@ -28,11 +30,12 @@ struct DispatchResult {
   bool failed = false;                  ///< completed with an error
 };
 
-/// Thread-safe; calls of the sink are serialised.
+/// Thread-safe; calls of the sinks are serialised.
 class Findings {
 public:
-  /// `maxReports`: distinct races passed to the sink.
-  Findings(std::unique_ptr<report::Sink> sink, Status &status, uint64_t maxReports);
+  /// `maxReports`: distinct races passed to the sinks. `memory` names places in global memory.
+  Findings(Sinks sinks, report::Suppressions suppressions, Status &status, const MemoryMap &memory,
+           uint64_t maxReports);
 
   void dispatchSeen();
   void noTwin(const std::string &kernel);
@@ -46,19 +49,24 @@ public:
   /// A failure of the tool itself. The same line is printed once, however often it happens.
   void error(const std::string &line);
 
-  /// Passes the summary to the sink, the first time it is called.
+  /// Passes the summary to the sinks, the first time it is called.
   void finish();
 
 private:
   void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
+  void addRace(const report::Race &race);
+  void say(const std::string &line);
+  void sayError(const std::string &line);
 
-  std::unique_ptr<report::Sink> Out;
+  Sinks Out;
+  const report::Suppressions Known;
   Status &Page;
+  const MemoryMap &Memory;
   const uint64_t MaxReports;
   std::mutex Mutex;
   report::Summary Sum;
-  std::set<std::string> CheckedKernels; ///< name and place of definition
-  std::set<std::string> KnownRaces;     ///< RaceKey::text
+  std::set<std::string> CheckedKernels;   ///< name and place of definition
+  std::map<std::string, bool> KnownRaces; ///< RaceKey::text -> suppressed
   std::set<std::string> PrintedErrors;
   bool Finished = false;
 };

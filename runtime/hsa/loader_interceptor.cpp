@@ -6,6 +6,7 @@
 
 #include "wavesan/report/race.h"
 
+#include <set>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -148,13 +149,45 @@ void registerKernels(Tool &tool, hsa_executable_t executable, const LoadedObject
   }
 }
 
+/// The variables of one agent, for reports. Where the runtime cannot list them, they are "outside the memory that
+/// WaveSan follows".
+void registerVariables(Tool &tool, hsa_executable_t executable, hsa_agent_t agent) {
+  if (!tool.api.core.hsa_executable_iterate_agent_symbols_fn)
+    return;
+  auto visit = [](hsa_executable_t executable, hsa_agent_t, hsa_executable_symbol_t symbol, void *data) {
+    Tool &tool = *static_cast<Tool *>(data);
+    auto get = [&](hsa_executable_symbol_info_t what, void *value) {
+      return tool.api.core.hsa_executable_symbol_get_info_fn(symbol, what, value) == HSA_STATUS_SUCCESS;
+    };
+    guarded(tool, "symbol", [&] {
+      hsa_symbol_kind_t kind = HSA_SYMBOL_KIND_KERNEL;
+      uint64_t address = 0;
+      uint32_t bytes = 0, length = 0;
+      if (!get(HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) || kind != HSA_SYMBOL_KIND_VARIABLE ||
+          !get(HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS, &address) ||
+          !get(HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE, &bytes) ||
+          !get(HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length) || address == 0 || bytes == 0)
+        return;
+      std::string name(length, '\0');
+      if (get(HSA_EXECUTABLE_SYMBOL_INFO_NAME, name.data()))
+        tool.memory.addVariable(executable.handle, report::demangle(name), address, bytes);
+    });
+    return HSA_STATUS_SUCCESS;
+  };
+  tool.api.core.hsa_executable_iterate_agent_symbols_fn(executable, agent, visit, &tool);
+}
+
 hsa_status_t executableFreeze(hsa_executable_t executable, const char *options) {
   Tool &tool = *Tool::current();
   hsa_status_t status = tool.api.core.hsa_executable_freeze_fn(executable, options);
   if (status == HSA_STATUS_SUCCESS)
     guarded(tool, "executable", [&] {
-      for (const LoadedObjects::Loaded &loaded : tool.objects.takeLoaded(executable.handle))
+      std::set<uint64_t> agents;
+      for (const LoadedObjects::Loaded &loaded : tool.objects.takeLoaded(executable.handle)) {
         registerKernels(tool, executable, loaded);
+        if (agents.insert(loaded.agent).second)
+          registerVariables(tool, executable, {loaded.agent});
+      }
     });
   return status;
 }
@@ -163,6 +196,7 @@ hsa_status_t executableDestroy(hsa_executable_t executable) {
   Tool &tool = *Tool::current();
   tool.objects.takeLoaded(executable.handle);
   tool.kernels.removeExecutable(executable.handle);
+  guarded(tool, "executable", [&] { tool.memory.removeExecutable(executable.handle); });
   return tool.api.core.hsa_executable_destroy_fn(executable);
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "race_builder.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace wavesan::hsa {
@@ -26,8 +27,12 @@ report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &si
   access.bits = abi::accessBits(site.info);
   access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
   access.opcode = sites.string(site.opcode);
+  if ((access.bits & abi::kAccessAtomic) && site.kind == uint32_t(abi::SiteKind::Access) &&
+      abi::atomicScope(site.info) != abi::Scope::SingleThread)
+    access.scope = abi::atomicScope(site.info);
   access.wave = side.wave;
-  access.lane = side.lane;
+  if (side.lane != abi::kUnknownLane)
+    access.lane = side.lane;
   access.frames = framesOf(sites, site.frame);
   return access;
 }
@@ -63,12 +68,16 @@ bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
   if (!kernel.object || !kernel.object->instrumented() || !kernel.twin)
     return false;
   const abi::SiteTableView &sites = kernel.object->sites();
-  bool goodClass =
-      record.raceClass == uint32_t(abi::RaceClass::Race) || record.raceClass == uint32_t(abi::RaceClass::MissingFence);
-  if (record.ready != 1 || record.count == 0 || !goodClass || record.size == 0)
+  const bool goodClass =
+      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::ScopeTooSmall);
+  const bool lds = record.space == uint32_t(abi::RaceSpace::Lds);
+  const bool goodPlace = lds ? record.address <= UINT32_MAX : record.space == uint32_t(abi::RaceSpace::Global);
+  if (record.ready != 1 || record.count == 0 || !goodClass || !goodPlace || record.size == 0 ||
+      record.neededScope > uint32_t(abi::Scope::System))
     return false;
   for (const abi::RaceSide *side : {&record.current, &record.previous}) {
-    if (side->site >= sites.siteCount() || side->lane >= kernel.twin->twin.waveSize ||
+    if (side->site >= sites.siteCount() ||
+        (side->lane >= kernel.twin->twin.waveSize && (lds || side->lane != abi::kUnknownLane)) ||
         side->wave >= abi::kMaxWavesPerWorkgroup || (side->access & (abi::kAccessRead | abi::kAccessWrite)) == 0 ||
         sites.site(side->site).kind == uint32_t(abi::SiteKind::Barrier))
       return false;
@@ -76,21 +85,29 @@ bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
   return true;
 }
 
-report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch) {
+report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch,
+                       const MemoryMap &memory) {
   const abi::SiteTableView &sites = kernel.object->sites();
   report::Race race;
   race.raceClass = abi::RaceClass(record.raceClass);
   race.kernel = kernel.display;
   race.kernelMangled = kernel.name;
   race.dispatch = dispatch;
-  for (int d = 0; d < 3; ++d)
-    race.workgroup[d] = record.workgroup[d];
   race.waveSize = kernel.twin->twin.waveSize;
-  race.ldsFirst = record.address;
-  race.ldsSize = record.size;
+  race.space = abi::RaceSpace(record.space);
+  race.size = record.size;
+  race.neededScope = abi::Scope(record.neededScope);
   race.current = accessOf(sites, record.current);
   race.previous = accessOf(sites, record.previous);
   race.current.epoch = record.epoch;
+  std::copy_n(record.workgroup, 3, race.current.workgroup);
+  if (race.space == abi::RaceSpace::Global) {
+    std::copy_n(record.previousWorkgroup, 3, race.previous.workgroup);
+    race.place = memory.find(record.address, dispatch);
+  } else {
+    std::copy_n(record.workgroup, 3, race.previous.workgroup);
+    race.ldsFirst = uint32_t(record.address);
+  }
   race.occurrences = record.count;
 
   bool currentWrites = record.current.access & abi::kAccessWrite;
@@ -115,15 +132,18 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
   key.swapped = previous < current;
   if (key.swapped)
     std::swap(current, previous);
-  key.text = kernel.name + '\n' + std::to_string(record.raceClass) + '\n' + current + '\n' + previous;
+  key.text = kernel.name + '\n' + std::to_string(record.raceClass) + '\n' + std::to_string(record.space) + '\n' +
+             current + '\n' + previous;
   return key;
 }
 
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b) {
   auto order = [](const abi::RaceRecord &r) {
-    return std::make_tuple(r.workgroup[2], r.workgroup[1], r.workgroup[0], r.epoch, r.raceClass, r.address,
-                           r.current.wave, r.previous.wave, r.current.site, r.previous.site, r.current.lane,
-                           r.previous.lane);
+    // Addresses of global memory differ from run to run.
+    uint64_t address = r.space == uint32_t(abi::RaceSpace::Lds) ? r.address : 0;
+    return std::make_tuple(r.workgroup[2], r.workgroup[1], r.workgroup[0], r.epoch, r.raceClass, r.space, address,
+                           r.previousWorkgroup[2], r.previousWorkgroup[1], r.previousWorkgroup[0], r.current.wave,
+                           r.previous.wave, r.current.site, r.previous.site, r.current.lane, r.previous.lane);
   };
   return order(a) < order(b);
 }

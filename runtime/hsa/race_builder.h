@@ -6,6 +6,7 @@
 #define WAVESAN_HSA_RACE_BUILDER_H
 
 #include "kernel_table.h"
+#include "memory_map.h"
 
 #include "wavesan/abi/dispatch.h"
 #include "wavesan/report/race.h"
@@ -15,7 +16,8 @@
 
 namespace wavesan::hsa {
 
-/// Identity of a distinct race: kernel, class and the unordered pair of source positions with their inlining chains.
+/// Identity of a distinct race: kernel, class, memory and the unordered pair of source positions with their inlining
+/// chains.
 struct RaceKey {
   std::string text;
   bool swapped = false; ///< the two sides stand in `text` in the other order
@@ -26,7 +28,7 @@ struct RaceKey {
 bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel);
 
 /// Only for plausible records.
-report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch);
+report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch, const MemoryMap &memory);
 
 RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
 

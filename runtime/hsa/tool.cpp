@@ -3,9 +3,8 @@
 #include "tool.h"
 
 #include "loader_interceptor.h"
+#include "memory_interceptor.h"
 #include "queue_interceptor.h"
-
-#include "wavesan/report/text_sink.h"
 
 #include <unistd.h>
 
@@ -16,52 +15,47 @@ constexpr std::chrono::seconds kEndLimit(5);
 
 /// Trivially destructible: interceptors may run while the process's static objects are being destroyed.
 std::atomic<Tool *> CurrentTool{nullptr};
-
-std::string currentDirectory() {
-  char buffer[4096];
-  return getcwd(buffer, sizeof(buffer)) ? buffer : "";
-}
 } // namespace
 
 Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
 
-Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, std::unique_ptr<report::Sink> sink,
+Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
            std::unique_ptr<Status> page)
     : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
-      findings(std::move(sink), *status, options.max_reports), agents(api), resources(api, options.max_races),
-      drain(api, resources, findings), queues(std::make_unique<QueueRegistry>()) {}
+      memory(Dispatches), findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
+      agents(api), resources(api, options.max_races), drain(api, resources, findings),
+      queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
-  std::vector<std::string> errors;
-  abi::Options options = abi::optionsFromEnvironment(errors);
-
-  std::string outputError, statusError, apiError;
-  auto output = std::make_shared<report::OutputFile>(options.log_path, outputError);
-  report::TextOptions text;
-  text.sourceExcerpt = options.source_excerpt;
-  text.summary = options.summary;
-  text.directory = currentDirectory();
-  auto sink = std::make_unique<report::TextSink>([output](std::string_view s) { output->write(s); }, text);
+  std::vector<std::string> warnings, errors;
+  abi::Options options = abi::optionsFromEnvironment(warnings);
+  Sinks sinks = Sinks::make(options, errors);
+  report::Suppressions suppressions;
+  if (!options.suppressions.empty())
+    suppressions = report::Suppressions::read(options.suppressions, errors);
+  std::string statusError, apiError;
   auto status = std::make_unique<Status>(statusError);
   status->add(&abi::StatusPage::processesAttached);
 
   std::optional<Api> api = Api::take(table, apiError);
   if (!api) {
-    sink->onMessage("nothing is checked: " + apiError);
+    sinks.text->onMessage("nothing is checked: " + apiError);
     status->add(&abi::StatusPage::errors);
     return false;
   }
-  Tool *tool = new Tool(std::move(options), *api, table, std::move(sink), std::move(status));
+  Tool *tool = new Tool(std::move(options), *api, table, std::move(sinks), std::move(suppressions), std::move(status));
+  if (!statusError.empty())
+    errors.push_back(statusError);
+  for (const std::string &warning : warnings)
+    tool->findings.message("warning: " + warning);
   for (const std::string &error : errors)
-    tool->findings.message("warning: " + error);
-  for (const std::string &error : {outputError, statusError})
-    if (!error.empty())
-      tool->findings.error(error);
+    tool->findings.error(error);
   if (tool->options.help)
     tool->printOptions();
   tool->Previous = CurrentTool.exchange(tool, std::memory_order_acq_rel);
   installLoaderInterceptors(*table->core_);
   installQueueInterceptors(*table->core_);
+  installMemoryInterceptors(*table->core_, *table->amd_ext_);
   return true;
 }
 
@@ -106,6 +100,7 @@ void Tool::unload() {
   drain.stop();
   removeLoaderInterceptors(*Table->core_, api.core);
   removeQueueInterceptors(*Table->core_, api.core);
+  removeMemoryInterceptors(*Table->core_, *Table->amd_ext_, api);
 }
 
 } // namespace wavesan::hsa

@@ -14,10 +14,10 @@
 #include "drain.h"
 #include "findings.h"
 #include "kernel_table.h"
+#include "memory_map.h"
 #include "status.h"
 
 #include "wavesan/abi/options.h"
-#include "wavesan/report/output_file.h"
 
 #include <atomic>
 #include <memory>
@@ -52,7 +52,7 @@ public:
   const Api api;
 
 private:
-  Tool(abi::Options options, Api api, HsaApiTable *table, std::unique_ptr<report::Sink> sink,
+  Tool(abi::Options options, Api api, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
        std::unique_ptr<Status> status);
   void printOptions();
 
@@ -66,6 +66,7 @@ private:
 
 public: // initialised after the private members that they need
   std::unique_ptr<Status> status;
+  MemoryMap memory;
   Findings findings;
   AgentTable agents;
   KernelTable kernels;

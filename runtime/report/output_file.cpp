@@ -17,6 +17,7 @@ int duplicate(int fd) {
   int copy = fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor);
   return copy >= 0 ? copy : fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
+} // namespace
 
 std::string expandProcessId(const std::string &path) {
   std::string out;
@@ -30,7 +31,6 @@ std::string expandProcessId(const std::string &path) {
   }
   return out;
 }
-} // namespace
 
 OutputFile::OutputFile(const std::string &path, std::string &error) {
   if (path == "stdout") {
@@ -57,6 +57,8 @@ OutputFile::~OutputFile() {
   if (Descriptor >= 0)
     close(Descriptor);
 }
+
+bool OutputFile::isTerminal() const { return Descriptor >= 0 && isatty(Descriptor); }
 
 void OutputFile::write(std::string_view text) {
   while (Descriptor >= 0 && !text.empty()) {

@@ -63,6 +63,55 @@ std::string accessText(uint32_t bits) {
   return atomic ? "atomic " + text : text;
 }
 
+std::string className(abi::RaceClass c) {
+  switch (c) {
+  case abi::RaceClass::Race:
+    return "race";
+  case abi::RaceClass::MissingFence:
+    return "missing-fence";
+  case abi::RaceClass::ScopeTooSmall:
+    return "scope-too-small";
+  }
+  return "unknown-class";
+}
+
+std::string scopeName(abi::Scope scope) {
+  switch (scope) {
+  case abi::Scope::SingleThread:
+    return "single-thread";
+  case abi::Scope::Wavefront:
+    return "wavefront";
+  case abi::Scope::Workgroup:
+    return "workgroup";
+  case abi::Scope::Cluster:
+    return "cluster";
+  case abi::Scope::Agent:
+    return "agent";
+  case abi::Scope::System:
+    return "system";
+  }
+  return "unknown";
+}
+
+std::string workgroupText(const uint32_t (&workgroup)[3]) {
+  return "(" + std::to_string(workgroup[0]) + "," + std::to_string(workgroup[1]) + "," + std::to_string(workgroup[2]) +
+         ")";
+}
+
+bool isSystemFile(const std::string &file) {
+  for (const char *part : {"/hip/", "/lib/clang/", "/hip-clang/"})
+    if (file.find(part) != std::string::npos && file.find("include") != std::string::npos)
+      return true;
+  return file.rfind("/usr/include/", 0) == 0 || file.rfind("/opt/rocm", 0) == 0;
+}
+
+size_t userFrame(const std::vector<Frame> &frames) {
+  for (size_t i = 0; i < frames.size(); ++i)
+    if (!isSystemFile(frames[i].file))
+      return i;
+  return 0;
+}
+
 std::string demangle(const std::string &name) {
   if (name.compare(0, 2, "_Z") != 0)
     return name;

@@ -57,6 +57,66 @@ std::string sameLineText(const Race &race, const Lines &lines) {
   return "split " + line + ": read into a local variable, then __syncthreads(), then write";
 }
 
+/// The smallest scope of the atomics among the two sides, where that is what is too small.
+std::optional<abi::Scope> usedScope(const Race &race) {
+  std::optional<abi::Scope> used;
+  for (const Access *side : {&race.current, &race.previous})
+    if (side->scope && *side->scope < race.neededScope && (!used || *side->scope < *used))
+      used = side->scope;
+  return used;
+}
+
+std::string scopeReason(const Race &race) {
+  std::optional<abi::Scope> used = usedScope(race);
+  std::string who =
+      race.betweenWorkgroups()
+          ? "workgroups " + workgroupText(race.previous.workgroup) + " and " + workgroupText(race.current.workgroup)
+          : "waves " + std::to_string(race.previous.wave) + " and " + std::to_string(race.current.wave);
+  return "the two are synchronised, but " +
+         (used ? "at " + scopeName(*used) + " scope" : std::string("at a scope that is too small")) +
+         ", which does not include both " + who;
+}
+
+std::string scopeFix(const Race &race) {
+  std::string atomic, fence;
+  switch (race.neededScope) {
+  case abi::Scope::SingleThread:
+  case abi::Scope::Wavefront:
+    atomic = "__HIP_MEMORY_SCOPE_WAVEFRONT";
+    break;
+  case abi::Scope::Workgroup:
+  case abi::Scope::Cluster:
+    atomic = "__HIP_MEMORY_SCOPE_WORKGROUP";
+    fence = "__threadfence_block()";
+    break;
+  case abi::Scope::Agent:
+    atomic = "__HIP_MEMORY_SCOPE_AGENT";
+    fence = "__threadfence()";
+    break;
+  case abi::Scope::System:
+    atomic = "__HIP_MEMORY_SCOPE_SYSTEM";
+    fence = "__threadfence_system()";
+    break;
+  }
+  std::optional<abi::Scope> used = usedScope(race);
+  return "use " + atomic + (fence.empty() ? "" : " / " + fence) + " instead of " +
+         (used ? scopeName(*used) + " scope" : std::string("a smaller scope"));
+}
+
+std::string betweenWorkgroupsReason(const Race &race) {
+  std::string text = "no order between workgroups of one dispatch: workgroups " +
+                     workgroupText(race.previous.workgroup) + " and " + workgroupText(race.current.workgroup) +
+                     " may execute these in either order";
+  return race.atomicAgainstPlain() ? "one side is atomic, the other is not, and there is " + text : text;
+}
+
+std::string betweenWorkgroupsFix(const Race &race) {
+  std::string text = race.atomicAgainstPlain() ? "make both accesses atomic" : "use an atomic";
+  if (race.situation == Situation::SameLine)
+    text += ", or give every workgroup its own element";
+  return text + ", or end the kernel between the two, or release/acquire through a flag with agent scope";
+}
+
 } // namespace
 
 std::string reasonText(const Race &race) {
@@ -64,6 +124,10 @@ std::string reasonText(const Race &race) {
   if (race.raceClass == abi::RaceClass::MissingFence)
     return "a barrier lies between them, but the " + accessText(race.previous.bits) + " of wave " + previous +
            " may still be under way when the barrier lets wave " + current + " go on";
+  if (race.raceClass == abi::RaceClass::ScopeTooSmall)
+    return scopeReason(race);
+  if (race.betweenWorkgroups())
+    return betweenWorkgroupsReason(race);
   bool sameWave = race.current.wave == race.previous.wave;
   std::string who = sameWave ? "lanes of wave " + current
                              : "waves " + std::to_string(std::min(race.current.wave, race.previous.wave)) + " and " +
@@ -88,8 +152,12 @@ std::string fixText(const Race &race) {
            "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "
            "\"workgroup\")";
   }
+  if (race.raceClass == abi::RaceClass::ScopeTooSmall)
+    return scopeFix(race);
   std::string text;
-  if (race.atomicAgainstPlain())
+  if (race.betweenWorkgroups())
+    text = betweenWorkgroupsFix(race);
+  else if (race.atomicAgainstPlain())
     text = barrierText(race, lines) + ", or make both accesses atomic";
   else if (race.situation == Situation::SameLine)
     text = sameLineText(race, lines);
@@ -102,7 +170,8 @@ std::string fixText(const Race &race) {
 
 std::string waveSizeNote(const Race &race) {
   // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.
-  if (race.waveSize != 32 || race.current.wave == race.previous.wave || race.current.wave / 2 != race.previous.wave / 2)
+  if (race.waveSize != 32 || race.betweenWorkgroups() || race.current.wave == race.previous.wave ||
+      race.current.wave / 2 != race.previous.wave / 2)
     return {};
   return "wave size is 32 here: code that relies on 64 lanes in lockstep is ordered on wave64 and needs a barrier on "
          "wave32";

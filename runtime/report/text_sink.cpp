@@ -12,14 +12,11 @@ namespace wavesan::report {
 
 namespace {
 
-std::string classText(abi::RaceClass c) {
-  switch (c) {
-  case abi::RaceClass::Race:
-    return "race";
-  case abi::RaceClass::MissingFence:
-    return "missing-fence";
-  }
-  return "unknown class";
+// Select Graphic Rendition sequences of terminals.
+constexpr char kAlarm[] = "\x1b[1;31m", kAdvice[] = "\x1b[1;32m", kPlain[] = "\x1b[0m";
+
+std::string colored(const std::string &text, const char *color, const TextOptions &options) {
+  return options.color ? color + text + kPlain : text;
 }
 
 /// "write-read (read after write)": the earlier side first.
@@ -43,29 +40,44 @@ std::string orderText(const Race &race) {
 
 std::string bytesText(uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
-std::string placeText(const Race &race) {
-  std::string text;
-  if (!race.variable.empty())
-    text += " on `" + race.variable + "`";
-  text += ", " + bytesText(race.ldsSize);
-  uint64_t last = uint64_t(race.ldsFirst) + std::max(race.ldsSize, 1u) - 1;
-  std::string range = race.ldsSize <= 1 ? "LDS byte " + std::to_string(race.ldsFirst)
-                                        : "LDS bytes " + std::to_string(race.ldsFirst) + ".." + std::to_string(last);
+std::string ldsPlace(const Race &race) {
+  uint64_t last = uint64_t(race.ldsFirst) + std::max(race.size, 1u) - 1;
+  std::string range = race.size <= 1 ? "LDS byte " + std::to_string(race.ldsFirst)
+                                     : "LDS bytes " + std::to_string(race.ldsFirst) + ".." + std::to_string(last);
   if (race.variableOffset && !race.variable.empty())
-    return text + " at " + race.variable + "+" + std::to_string(*race.variableOffset) + " (" + range + ")";
-  return text + " at " + range;
+    return race.variable + "+" + std::to_string(*race.variableOffset) + " (" + range + ")";
+  return range;
 }
 
-std::string pathText(const std::string &file, const TextOptions &options) {
-  const std::string &dir = options.directory;
-  if (dir.size() > 1 && file.size() > dir.size() + 1 && file.compare(0, dir.size(), dir) == 0 &&
-      file[dir.size()] == '/')
-    return file.substr(dir.size() + 1);
-  return file;
+std::string globalPlace(const MemoryPlace &place) {
+  std::string kind;
+  switch (place.kind) {
+  case MemoryPlace::Kind::Unknown:
+    return "a place outside the memory that WaveSan follows";
+  case MemoryPlace::Kind::DeviceVariable:
+    return place.name + "+" + std::to_string(place.offset) + " (__device__ variable, " + bytesText(place.bytes) + ")";
+  case MemoryPlace::Kind::Allocation:
+    kind = "allocation ";
+    break;
+  case MemoryPlace::Kind::RegisteredHost:
+    kind = "registered host memory ";
+    break;
+  case MemoryPlace::Kind::KernelArguments:
+    kind = "kernel argument memory ";
+    break;
+  }
+  return kind + std::to_string(place.number) + " (" + bytesText(place.bytes) + ") + " + std::to_string(place.offset);
+}
+
+std::string placeText(const Race &race) {
+  const bool global = race.space == abi::RaceSpace::Global;
+  const std::string &variable = race.variable.empty() && global ? race.place.name : race.variable;
+  return (variable.empty() ? "" : " on `" + variable + "`") + ", " + bytesText(race.size) + " at " +
+         (global ? globalPlace(race.place) : ldsPlace(race));
 }
 
 std::string positionText(const Frame &frame, const TextOptions &options) {
-  std::string text = pathText(frame.file, options);
+  std::string text = relativePath(frame.file, options.directory);
   if (frame.line != 0)
     text += ":" + std::to_string(frame.line);
   if (frame.line != 0 && frame.column != 0)
@@ -78,29 +90,14 @@ struct SideHead {
   std::string access, who;
 };
 
-SideHead sideHead(const Access &access) {
+SideHead sideHead(const Access &access, bool withWorkgroup) {
   SideHead head;
   head.access = accessText(access.bits);
   head.who = "of " + (access.sizeBytes ? bytesText(access.sizeBytes)
                                        : "a range" + (access.opcode.empty() ? "" : " (" + access.opcode + ")"));
-  head.who += " by wave " + std::to_string(access.wave) + " lane " + std::to_string(access.lane);
+  head.who += " by " + (withWorkgroup ? "workgroup " + workgroupText(access.workgroup) + " " : std::string()) +
+              "wave " + std::to_string(access.wave) + " lane " + (access.lane ? std::to_string(*access.lane) : "?");
   return head;
-}
-
-/// Header files of HIP and of the compiler: the user cannot put a barrier there.
-bool isSystemFile(const std::string &file) {
-  for (const char *part : {"/hip/", "/lib/clang/", "/hip-clang/"})
-    if (file.find(part) != std::string::npos && file.find("include") != std::string::npos)
-      return true;
-  return file.rfind("/usr/include/", 0) == 0 || file.rfind("/opt/rocm", 0) == 0;
-}
-
-/// The frame to show: the innermost one in the user's own code.
-size_t userFrame(const std::vector<Frame> &frames) {
-  for (size_t i = 0; i < frames.size(); ++i)
-    if (!isSystemFile(frames[i].file))
-      return i;
-  return 0;
 }
 
 std::string sideText(const Access &access, const SideHead &head, size_t accessWidth, size_t whoWidth,
@@ -129,13 +126,23 @@ std::string sideText(const Access &access, const SideHead &head, size_t accessWi
 
 } // namespace
 
+std::string relativePath(const std::string &file, const std::string &dir) {
+  if (dir.size() > 1 && file.size() > dir.size() + 1 && file.compare(0, dir.size(), dir) == 0 &&
+      file[dir.size()] == '/')
+    return file.substr(dir.size() + 1);
+  return file;
+}
+
 std::string raceText(const Race &race, const TextOptions &options) {
   const std::string kernel = race.kernel.empty() ? "unknown" : race.kernel;
-  std::string text = "wavesan: " + classText(race.raceClass) + ": LDS " + orderText(race) + placeText(race) + "\n";
-  text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) + ", workgroup (" +
-          std::to_string(race.workgroup[0]) + "," + std::to_string(race.workgroup[1]) + "," +
-          std::to_string(race.workgroup[2]) + "), wave size " + std::to_string(race.waveSize) + "\n";
-  SideHead current = sideHead(race.current), previous = sideHead(race.previous);
+  const bool apart = race.betweenWorkgroups();
+  std::string text = colored("wavesan: " + className(race.raceClass) + ":", kAlarm, options) +
+                     (race.space == abi::RaceSpace::Global ? " global memory " : " LDS ") + orderText(race) +
+                     placeText(race) + "\n";
+  text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) +
+          (apart ? "" : ", workgroup " + workgroupText(race.current.workgroup)) + ", wave size " +
+          std::to_string(race.waveSize) + "\n";
+  SideHead current = sideHead(race.current, apart), previous = sideHead(race.previous, apart);
   size_t accessWidth = std::max(current.access.size(), previous.access.size());
   size_t whoWidth = std::max(current.who.size(), previous.who.size());
   text += sideText(race.current, current, accessWidth, whoWidth, options);
@@ -143,7 +150,7 @@ std::string raceText(const Race &race, const TextOptions &options) {
   text += "  " + reasonText(race) + "\n";
   if (std::string note = waveSizeNote(race); !note.empty())
     text += "  " + note + "\n";
-  text += "  fix: " + fixText(race) + "\n";
+  text += "  " + colored("fix:", kAdvice, options) + " " + fixText(race) + "\n";
   text += "  seen " + std::to_string(race.occurrences) + (race.occurrences == 1 ? " time" : " times") +
           (race.bothOrders ? ", in both orders" : "") + "\n";
   return text;
@@ -155,6 +162,9 @@ void TextSink::onRace(const Race &race) { Write(raceText(race, Options)); }
 
 void TextSink::onMessage(std::string_view line) { Write("wavesan: " + std::string(line) + "\n"); }
 
-void TextSink::onSummary(const Summary &summary) { Write(summaryText(summary, Options)); }
+std::string TextSink::onSummary(const Summary &summary) {
+  Write(summaryText(summary, Options));
+  return {};
+}
 
 } // namespace wavesan::report

@@ -33,6 +33,8 @@ void skippedSitesLines(const Summary &s, std::vector<std::string> &lines) {
   for (const auto &[reason, count] : s.skippedSites)
     if (count != 0)
       lines.push_back("not checked: " + counted(count, "place", "places") + " in the kernels: " + reason);
+  if (s.globalUnchecked != 0)
+    lines.push_back("not checked: global memory (only the CPU agent checks it so far)");
 }
 
 void kernelLines(const Summary &s, std::vector<std::string> &lines) {
@@ -57,6 +59,11 @@ void kernelLines(const Summary &s, std::vector<std::string> &lines) {
                     ", " + counted(restDispatches, "dispatch", "dispatches") + ": not built with WaveSan");
 }
 
+void suppressedLines(const Summary &s, std::vector<std::string> &lines) {
+  for (const auto &[rule, count] : s.suppressed)
+    lines.push_back(counted(count, "race", "races") + " suppressed by " + rule);
+}
+
 void lossLines(const Summary &s, std::vector<std::string> &lines) {
   auto line = [&](uint64_t n, const char *singular, const char *plural, const char *rest) {
     if (n != 0)
@@ -72,7 +79,8 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
        " not recorded: the wave's generation counter was exhausted (races with them may be missed)");
   line(s.outsideShadow, "LDS access", "LDS accesses", " not checked: beyond the dispatch's group segment");
   line(s.damagedRecords, "race record", "race records", " damaged: not printed");
-  line(s.orderUnknown, "conflict", "conflicts", " not reported: the order of the two sides is unknown");
+  line(s.orderUnknown, "atomic operation", "atomic operations",
+       " not followed: what they order is unknown (races may be missed)");
   line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
   line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");
   line(s.errors, "error", "errors", " of WaveSan itself (printed above)");
@@ -80,19 +88,28 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
 
 } // namespace
 
-std::string summaryText(const Summary &summary, const TextOptions &options) {
+std::vector<std::string> summaryRemarks(const Summary &summary) {
   std::vector<std::string> lines;
   skippedSitesLines(summary, lines);
   kernelLines(summary, lines);
+  suppressedLines(summary, lines);
   lossLines(summary, lines);
   if (std::string nothing = nothingCheckedText(summary); !nothing.empty())
     lines.push_back(std::move(nothing));
-  if (options.summary)
-    lines.push_back("checked " + std::to_string(summary.checkedAccesses) + " accesses in " +
-                    std::to_string(summary.kernels) + " kernels: " + std::to_string(summary.races) + " races");
+  return lines;
+}
+
+std::string checkedText(const Summary &summary) {
+  return "checked " + std::to_string(summary.checkedAccesses) + " accesses in " + std::to_string(summary.kernels) +
+         " kernels: " + std::to_string(summary.races) + " races";
+}
+
+std::string summaryText(const Summary &summary, const TextOptions &options) {
   std::string text;
-  for (const std::string &line : lines)
+  for (const std::string &line : summaryRemarks(summary))
     text += "wavesan: " + line + "\n";
+  if (options.summary)
+    text += "wavesan: " + checkedText(summary) + "\n";
   return text;
 }
 

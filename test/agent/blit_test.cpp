@@ -25,8 +25,8 @@ protected:
     alignas(64) static char kernarg[512]; // larger than any argument block with hidden arguments
     std::memcpy(kernarg, &arguments, sizeof(arguments));
     hsa_signal_t done = signal(1);
-    hsa_kernel_dispatch_packet_t p = dispatch(kernelObject(Executable, ("__amd_rocclr_" + name + ".kd").c_str()),
-                                              kernarg, done);
+    hsa_kernel_dispatch_packet_t p =
+        dispatch(kernelObject(Executable, ("__amd_rocclr_" + name + ".kd").c_str()), kernarg, done);
     p.grid_size_x = x;
     p.grid_size_y = y;
     p.grid_size_z = z;
@@ -49,8 +49,14 @@ TEST_F(BlitTest, FillRepeatsThePattern) {
   for (int width : {1, 2, 4, 8})
     for (uint32_t patternSize : {1u, 2u}) {
       auto *p = allocate<uint8_t>(4096);
-      FillArguments a{width == 1 ? p : nullptr, width == 2 ? p : nullptr, width == 4 ? p : nullptr,
-                      width == 8 ? p : nullptr, pattern, patternSize, 3, 50};
+      FillArguments a{width == 1 ? p : nullptr,
+                      width == 2 ? p : nullptr,
+                      width == 4 ? p : nullptr,
+                      width == 8 ? p : nullptr,
+                      pattern,
+                      patternSize,
+                      3,
+                      50};
       ASSERT_EQ(run("fillBufferAligned", a, 64), 0);
       const size_t period = width * patternSize, begin = 3 * width, end = begin + 50 * period;
       for (size_t i = 0; i < 4096; ++i)

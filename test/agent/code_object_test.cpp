@@ -172,8 +172,15 @@ TEST(HostileCodeObject, RandomBytesInTheHeadersAndTables) {
     if (s.sh_type == SHT_DYNSYM || s.sh_type == SHT_RELA || s.sh_type == SHT_NOTE || s.sh_type == SHT_STRTAB)
       ranges.push_back({s.sh_offset, s.sh_size});
   std::mt19937 random(7);
-  const uint64_t extremes[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000,
-                               0xffffffffffffffff, 0xfffffffffffffff0};
+  const uint64_t extremes[] = {0,
+                               1,
+                               0x7fffffff,
+                               0x80000000,
+                               0xffffffff,
+                               0x7fffffffffffffff,
+                               0x8000000000000000,
+                               0xffffffffffffffff,
+                               0xfffffffffffffff0};
   for (auto [begin, size] : ranges)
     for (int round = 0; round < 600; ++round) {
       std::string bytes = original;
@@ -192,7 +199,7 @@ TEST(HostileCodeObject, RandomBytesInTheHeadersAndTables) {
 }
 
 TEST(HostileMetadata, DeepNestingIsRefused) {
-  EXPECT_TRUE(readKernelArguments(std::string(1'000'000, char(0x91)), "k").empty()); // [[[[...
+  EXPECT_TRUE(readKernelArguments(std::string(1'000'000, char(0x91)), "k").empty());     // [[[[...
   EXPECT_TRUE(readKernelArguments(std::string("\xdd\xff\xff\xff\xff", 5), "k").empty()); // array of 2^32-1
   EXPECT_TRUE(readKernelArguments("", "k").empty());
   EXPECT_TRUE(readKernelArguments("\xc0", "k").empty()); // nil

@@ -32,7 +32,8 @@ TEST(GpuTarget, BundlesOfAProgramAreRead) {
 }
 
 TEST(GpuTarget, OtherFilesHaveNone) {
-  for (const char *path : {"/nonexistent", "/", "/proc/self/exe", WAVESAN_AGENT_TEST_DIR "/fake_v4.hsaco", "/dev/null"}) {
+  for (const char *path :
+       {"/nonexistent", "/", "/proc/self/exe", WAVESAN_AGENT_TEST_DIR "/fake_v4.hsaco", "/dev/null"}) {
     ProgramTargets targets;
     addProgramTargets(path, targets);
     EXPECT_TRUE(targets.all.empty()) << path;

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace wavesan::agent::test {
@@ -86,8 +87,8 @@ protected:
 
   template <class T> T *allocate(size_t count) {
     void *p = nullptr;
-    EXPECT_OK(hsa_amd_memory_pool_allocate(pool(gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED),
-                                           count * sizeof(T), 0, &p));
+    EXPECT_OK(hsa_amd_memory_pool_allocate(pool(gpu, HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED), count * sizeof(T),
+                                           0, &p));
     Memory.push_back(p);
     return static_cast<T *>(p);
   }
@@ -105,8 +106,8 @@ protected:
     hsa_code_object_reader_t reader{};
     EXPECT_OK(hsa_code_object_reader_create_from_memory(bytes.data(), bytes.size(), &reader));
     hsa_executable_t executable{};
-    EXPECT_OK(hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr,
-                                        &executable));
+    EXPECT_OK(
+        hsa_executable_create_alt(HSA_PROFILE_BASE, HSA_DEFAULT_FLOAT_ROUNDING_MODE_DEFAULT, nullptr, &executable));
     EXPECT_OK(hsa_executable_load_agent_code_object(executable, gpu, reader, nullptr, nullptr));
     EXPECT_OK(hsa_executable_freeze(executable, nullptr));
     EXPECT_OK(hsa_code_object_reader_destroy(reader));
@@ -149,7 +150,7 @@ protected:
     static_assert(sizeof(Packet) == 64);
     const uint64_t index = hsa_queue_add_write_index_screlease(q, 1);
     while (index - hsa_queue_load_read_index_scacquire(q) >= q->size)
-      ;
+      std::this_thread::yield();
     char *slot = static_cast<char *>(q->base_address) + (index & (q->size - 1)) * 64;
     std::memcpy(slot + 2, reinterpret_cast<const char *>(&packet) + 2, 62);
     uint16_t header;

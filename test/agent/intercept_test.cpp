@@ -203,13 +203,14 @@ TEST_F(InterceptTest, HandlerMayUseAnotherInterceptQueue) {
   int once = 1;
   intercept(inner, multiply, &once);
   hsa_signal_t innerDone = signal(1);
-  Nested nested{inner, append(5)};
-  nested.packet.completion_signal = innerDone;
+  AppendArguments elsewhere{Log + 1000, 5}; // the two queues run at the same time
+  Nested nested{inner, dispatch(Append, &elsewhere, innerDone)};
   intercept(outer, submitElsewhere, &nested);
   submit(outer, append(6));
   finish(outer);
   EXPECT_TRUE(becomes(innerDone, 0));
-  EXPECT_EQ(Log[0], 2u);
+  EXPECT_EQ(Log[0], 1u);
+  EXPECT_EQ(Log[1000], 1u);
   EXPECT_OK(hsa_queue_destroy(outer));
   EXPECT_OK(hsa_queue_destroy(inner));
 }

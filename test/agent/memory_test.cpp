@@ -135,7 +135,8 @@ TEST_F(MemoryTest, LockedMemoryHasAnAddressOfItsOwn) {
   void *device = nullptr;
   ASSERT_OK(hsa_amd_memory_lock(host.data() + 10, 9000, &gpu, 1, &device));
   EXPECT_NE(device, host.data() + 10);
-  for (const void *p : {static_cast<const void *>(host.data() + 100), static_cast<const void *>(static_cast<char *>(device) + 90)}) {
+  for (const void *p :
+       {static_cast<const void *>(host.data() + 100), static_cast<const void *>(static_cast<char *>(device) + 90)}) {
     hsa_amd_pointer_info_t i = info(p);
     EXPECT_EQ(i.type, HSA_EXT_POINTER_TYPE_LOCKED);
     EXPECT_EQ(i.agentBaseAddress, device);
@@ -184,8 +185,9 @@ TEST_F(MemoryTest, KernelsReachLockedMemory) {
     std::vector<uint32_t> onHeap(words);
     uint32_t *host = kind == HostKind::Stack ? onStack : onHeap.data();
     if (kind == HostKind::Shared || kind == HostKind::Mapped)
-      host = static_cast<uint32_t *>(mmap(nullptr, words * 4, PROT_READ | PROT_WRITE,
-                                          MAP_ANONYMOUS | (kind == HostKind::Shared ? MAP_SHARED : MAP_PRIVATE), -1, 0));
+      host =
+          static_cast<uint32_t *>(mmap(nullptr, words * 4, PROT_READ | PROT_WRITE,
+                                       MAP_ANONYMOUS | (kind == HostKind::Shared ? MAP_SHARED : MAP_PRIVATE), -1, 0));
     for (size_t i = 1; i < words; ++i)
       host[i] = uint32_t(i);
     void *alias = nullptr;
@@ -307,8 +309,8 @@ TEST_F(CopyTest, RectangleCopiesTheRectangleOnly) {
   for (uint32_t z = 0; z < 4; ++z)
     for (uint32_t y = 0; y < 8; ++y)
       for (uint32_t x = 0; x < pitch; ++x) {
-        const bool inside = x >= to.x && x < to.x + range.x && y >= to.y && y < to.y + range.y && z >= to.z &&
-                            z < to.z + range.z;
+        const bool inside =
+            x >= to.x && x < to.x + range.x && y >= to.y && y < to.y + range.y && z >= to.z && z < to.z + range.z;
         const uint8_t expected =
             inside ? a[(z - to.z + from.z) * slice + (y - to.y + from.y) * pitch + (x - to.x + from.x)] : 0;
         ASSERT_EQ(b[z * slice + y * pitch + x], expected) << x << "," << y << "," << z;

@@ -231,8 +231,8 @@ TEST_F(QueueTest, CallbackMayDestroyTheQueue) {
     EXPECT_OK(hsa_queue_destroy(queue));
     hsa_signal_store_screlease({reinterpret_cast<uint64_t>(data)}, 0);
   };
-  ASSERT_OK(hsa_queue_create(gpu, 8, HSA_QUEUE_TYPE_MULTI, callback, reinterpret_cast<void *>(destroyed.handle), 0, 0,
-                             &q));
+  ASSERT_OK(
+      hsa_queue_create(gpu, 8, HSA_QUEUE_TYPE_MULTI, callback, reinterpret_cast<void *>(destroyed.handle), 0, 0, &q));
   PointerArgument arguments{Log};
   testing::internal::CaptureStderr();
   submit(q, dispatch(kernelObject(Executable, "unsupported.kd"), &arguments, completion));

@@ -11,6 +11,7 @@ extern "C" {
 [[gnu::visibility("default")]] HsaApiTable *ToolTable = nullptr;
 [[gnu::visibility("default")]] int ToolLoads = 0, ToolUnloads = 0, ToolSignalCreations = 0;
 
+[[gnu::visibility("default")]] hsa_signal_t *ToolWatchedSignal = nullptr; ///< its value is said at unload
 static decltype(hsa_signal_create) *NextSignalCreate;
 static hsa_status_t countSignalCreate(hsa_signal_value_t value, uint32_t count, const hsa_agent_t *consumers,
                                       hsa_signal_t *signal) {
@@ -33,6 +34,9 @@ static hsa_status_t countSignalCreate(hsa_signal_value_t value, uint32_t count, 
 
 [[gnu::visibility("default")]] void OnUnload() {
   ++ToolUnloads;
+  if (ToolWatchedSignal)
+    std::fprintf(stderr, "table_tool: watched signal is %lld\n",
+                 static_cast<long long>(ToolTable->core_->hsa_signal_load_scacquire_fn(*ToolWatchedSignal)));
   if (std::getenv("TABLE_TOOL_SPEAKS"))
     std::fprintf(stderr, "table_tool: unloaded %d\n", ToolUnloads);
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "engine_fixture.h"
 
+#include "handlers.h"
+
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -9,6 +11,7 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -19,6 +22,12 @@ static const char kHeader[] =
     "\"e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:"
     "256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-"
     "A5-G1-ni:7:8:9\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
+
+// CTest runs the suite once more with the operations that every machine can execute.
+static const bool kPortable = [] {
+  const char *set = std::getenv("WAVESAN_TEST_INSTRUCTION_SET");
+  return set && std::string(set) == "portable" && engine::useInstructionSet(engine::InstructionSet::Portable);
+}();
 
 std::string assemble(const std::string &ir) {
   llvm::LLVMContext context;

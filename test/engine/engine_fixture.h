@@ -38,7 +38,8 @@ public:
 private:
   std::vector<uint8_t> bytes;
 };
-template <class... T> Arguments arguments(const T &...values) {
+/// By value: an array is passed as a pointer to it.
+template <class... T> Arguments arguments(T... values) {
   Arguments a;
   (a.add(values), ...);
   return a;

@@ -268,6 +268,44 @@ TEST_F(NativeHooksTest, WorkgroupScopeBetweenWorkgroupsIsTooSmall) {
     }
   EXPECT_TRUE(found);
 }
+TEST_F(NativeHooksTest, LastBlockMayResetItsTicketWithAPlainStore) {
+  for (bool fenced : {true, false}) {
+    int ticket = 0;
+    start(1);
+    const uint32_t fence = abi::fenceInfo(
+        abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceLds | abi::kFenceGlobal, abi::Scope::Agent);
+    for (int group = 0; group < 4; ++group) {
+      if (group)
+        nextGroup();
+      with(0, [&](WaveView &v) { Hooks->fence(v, 1, fence); });
+      atomic(0, abi::kAccessRead | abi::kAccessWrite, 5, &ticket, false, false);
+      if (fenced)
+        with(0, [&](WaveView &v) { Hooks->fence(v, 1, fence); });
+    }
+    uint64_t address[64] = {reinterpret_cast<uint64_t>(&ticket)};
+    with(0, [&](WaveView &v) { Hooks->globalAccess(v, 1, address, abi::accessInfo(abi::kAccessWrite, 4), 6); });
+    finish();
+    EXPECT_EQ(races().empty(), fenced);
+    Hooks->dispatchEnd(Dispatch);
+    Dispatch = nullptr;
+  }
+}
+TEST_F(NativeHooksTest, AnotherAtomicThatNobodyReadIsNotOrderedByTheTicket) {
+  int ticket = 0, sum = 0;
+  start(1);
+  const uint32_t fence =
+      abi::fenceInfo(abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceLds | abi::kFenceGlobal, abi::Scope::Agent);
+  with(0, [&](WaveView &v) { Hooks->fence(v, 1, fence); });
+  atomic(0, abi::kAccessRead | abi::kAccessWrite, 7, &sum, false, false); // behind the fence
+  atomic(0, abi::kAccessRead | abi::kAccessWrite, 5, &ticket, false, false);
+  nextGroup();
+  atomic(0, abi::kAccessRead | abi::kAccessWrite, 5, &ticket, false, false);
+  with(0, [&](WaveView &v) { Hooks->fence(v, 1, fence); });
+  uint64_t address[64] = {reinterpret_cast<uint64_t>(&sum)};
+  with(0, [&](WaveView &v) { Hooks->globalAccess(v, 1, address, abi::accessInfo(abi::kAccessRead, 4), 6); });
+  finish();
+  EXPECT_FALSE(races().empty());
+}
 TEST_F(NativeHooksTest, PrivateMemoryIsNeitherLdsNorGlobal) {
   start(2);
   int elsewhere[64] = {};

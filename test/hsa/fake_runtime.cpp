@@ -147,6 +147,15 @@ void writePackets(const void *packets, uint64_t count) {
 hsa_status_t symbolInfo(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *out) {
   const auto &s = *reinterpret_cast<const FakeSymbol *>(symbol.handle);
   switch (what) {
+  case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
+    *static_cast<hsa_symbol_kind_t *>(out) = s.variableAddress ? HSA_SYMBOL_KIND_VARIABLE : HSA_SYMBOL_KIND_KERNEL;
+    return HSA_STATUS_SUCCESS;
+  case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS:
+    *static_cast<uint64_t *>(out) = s.variableAddress;
+    return HSA_STATUS_SUCCESS;
+  case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE:
+    *static_cast<uint32_t *>(out) = s.variableBytes;
+    return HSA_STATUS_SUCCESS;
   case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT:
     *static_cast<uint64_t *>(out) = s.kernelObject;
     return HSA_STATUS_SUCCESS;
@@ -249,6 +258,29 @@ void FakeRuntime::fillCore() {
     return symbol->handle ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_SYMBOL_NAME;
   };
   Core.hsa_executable_symbol_get_info_fn = symbolInfo;
+  Core.hsa_executable_iterate_agent_symbols_fn =
+      [](hsa_executable_t executable, hsa_agent_t agent,
+         hsa_status_t (*callback)(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t, void *), void *data) {
+        std::vector<uint64_t> handles;
+        {
+          std::lock_guard lock(Current->Mutex);
+          for (auto &[name, s] : Current->Symbols[executable.handle])
+            handles.push_back(reinterpret_cast<uint64_t>(&s));
+        }
+        for (uint64_t handle : handles)
+          callback(executable, agent, {handle}, data);
+        return HSA_STATUS_SUCCESS;
+      };
+  Core.hsa_region_get_info_fn = [](hsa_region_t region, hsa_region_info_t what, void *out) {
+    if (what != HSA_REGION_INFO_GLOBAL_FLAGS)
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    *static_cast<uint32_t *>(out) = region.handle == kKernargPool ? HSA_REGION_GLOBAL_FLAG_KERNARG : 0;
+    return HSA_STATUS_SUCCESS;
+  };
+  Core.hsa_memory_allocate_fn = [](hsa_region_t region, size_t size, void **out) {
+    return allocate({region.handle}, size, 0, out);
+  };
+  Core.hsa_memory_free_fn = release;
 }
 
 void FakeRuntime::fillAmd() {
@@ -277,6 +309,16 @@ void FakeRuntime::fillAmd() {
   Amd.hsa_amd_memory_pool_allocate_fn = allocate;
   Amd.hsa_amd_memory_pool_free_fn = release;
   Amd.hsa_amd_agents_allow_access_fn = allowAccess;
+  Amd.hsa_amd_memory_lock_fn = [](void *host, size_t, hsa_agent_t *, int, void **device) {
+    *device = host;
+    return HSA_STATUS_SUCCESS;
+  };
+  Amd.hsa_amd_memory_unlock_fn = [](void *) { return HSA_STATUS_SUCCESS; };
+}
+
+void *FakeRuntime::allocateMemory(uint64_t pool, size_t bytes) {
+  void *pointer = nullptr;
+  return Amd.hsa_amd_memory_pool_allocate_fn({pool}, bytes, 0, &pointer) == HSA_STATUS_SUCCESS ? pointer : nullptr;
 }
 
 hsa_signal_t FakeRuntime::createSignal(int64_t value) {

@@ -37,6 +37,8 @@ struct FakeSymbol {
   std::string name;
   uint64_t kernelObject = 0;
   uint32_t kernargBytes = 0, groupBytes = 0, privateBytes = 0;
+  uint64_t variableAddress = 0; ///< not 0: a variable
+  uint32_t variableBytes = 0;
 };
 
 using DispatchPacket = hsa_kernel_dispatch_packet_t;
@@ -61,6 +63,10 @@ public:
   /// Loads and freezes a code object through the (possibly replaced) table; its symbols get the given sizes.
   hsa_executable_t loadExecutable(const std::string &codeObject, const std::vector<FakeSymbol> &symbols);
   hsa_executable_symbol_t symbol(hsa_executable_t executable, const std::string &name);
+
+  /// Allocates through the (possibly replaced) table.
+  void *allocateMemory(uint64_t pool, size_t bytes);
+  hsa_status_t freeMemory(void *pointer) { return Amd.hsa_amd_memory_pool_free_fn(pointer); }
 
   // What the device does.
   void complete(const DispatchPacket &packet, int64_t newValue = 0, uint64_t start = 0, uint64_t end = 0);

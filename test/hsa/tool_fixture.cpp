@@ -133,6 +133,15 @@ abi::RaceRecord ToolTest::record(uint32_t currentSite, uint32_t currentWave, uin
   return r;
 }
 
+abi::RaceRecord ToolTest::globalRecord(const void *address, uint32_t currentSite, uint32_t previousSite) {
+  abi::RaceRecord r = record(currentSite, 0, previousSite, 1);
+  r.space = uint32_t(abi::RaceSpace::Global);
+  r.address = reinterpret_cast<uint64_t>(address);
+  r.variableOffset = abi::kNoVariable;
+  r.workgroup[0] = 1;
+  return r;
+}
+
 void ToolTest::waitFor(const std::function<bool()> &condition) {
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!condition() && std::chrono::steady_clock::now() < end)
@@ -141,6 +150,7 @@ void ToolTest::waitFor(const std::function<bool()> &condition) {
 }
 
 void ToolTest::finishDispatch(const DispatchPacket &twin, hsa_signal_t programSignal) {
+  counters(twin).checkedSpaces = abi::kChecksLds | abi::kChecksGlobal;
   Runtime->complete(twin);
   waitFor([&] { return Runtime->signalValue(programSignal) <= 0; });
 }

@@ -48,13 +48,16 @@ protected:
 
   static abi::DispatchContext &context(const DispatchPacket &twin);
   static abi::DispatchCounters &counters(const DispatchPacket &twin);
+  /// A record in global memory between two workgroups.
+  static abi::RaceRecord globalRecord(const void *address, uint32_t currentSite, uint32_t previousSite);
   /// Puts a record into the race table as the device does.
   static void putRace(const DispatchPacket &twin, abi::RaceRecord record);
   static abi::RaceRecord record(uint32_t currentSite, uint32_t currentWave, uint32_t previousSite,
                                 uint32_t previousWave);
   /// Waits until `condition` holds; fails the test after 10 seconds.
   static void waitFor(const std::function<bool()> &condition);
-  /// Completes the packet and waits until the program's signal has been completed.
+  /// Completes the packet as the CPU agent does (LDS and global memory checked) and waits until the program's signal
+  /// has been completed.
   void finishDispatch(const DispatchPacket &twin, hsa_signal_t programSignal);
 
   std::unique_ptr<FakeRuntime> Runtime;

@@ -106,11 +106,15 @@ TEST_F(ToolTest, MaxRacesSizesTheTable) {
 
 TEST_F(ToolTest, FunctionsAreGivenBack) {
   CoreApiTable before = Runtime->core();
+  AmdExtTable amdBefore = Runtime->amd();
   load();
+  EXPECT_NE(Runtime->amd().hsa_amd_memory_pool_allocate_fn, amdBefore.hsa_amd_memory_pool_allocate_fn);
+  EXPECT_EQ(Runtime->amd().hsa_amd_memory_lock_to_pool_fn, nullptr); // the runtime lacks it
   EXPECT_NE(Runtime->core().hsa_queue_create_fn, before.hsa_queue_create_fn);
   EXPECT_NE(Runtime->core().hsa_executable_freeze_fn, before.hsa_executable_freeze_fn);
   unload();
   EXPECT_EQ(std::memcmp(&Runtime->core(), &before, sizeof(before)), 0);
+  EXPECT_EQ(std::memcmp(&Runtime->amd(), &amdBefore, sizeof(amdBefore)), 0);
 }
 
 TEST_F(ToolTest, AnotherRuntimesTableIsRefused) {

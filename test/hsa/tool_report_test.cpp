@@ -127,17 +127,30 @@ TEST_F(ToolTest, DamagedRecordsAreCountedAndNotPrinted) {
   damaged([](abi::RaceRecord &r) { r.count = 0; });
   damaged([](abi::RaceRecord &r) { r.size = 0; });
   damaged([](abi::RaceRecord &r) { r.current.access = 0; });
+  damaged([](abi::RaceRecord &r) { r.space = 2; });
+  damaged([](abi::RaceRecord &r) { r.address = 1ull << 32; });
+  damaged([](abi::RaceRecord &r) { r.neededScope = 6; });
+  damaged([](abi::RaceRecord &r) { r.previous.lane = abi::kUnknownLane; }); // LDS cells know the lane
   finishDispatch(twin, original.completion_signal);
   unload();
   EXPECT_EQ(count(log(), "wavesan: race:"), 0u) << log();
-  EXPECT_NE(log().find("wavesan: 10 race records damaged: not printed\n"), std::string::npos) << log();
+  EXPECT_NE(log().find("wavesan: 14 race records damaged: not printed\n"), std::string::npos) << log();
 }
 
 TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
   load();
   for (int i = 0; i < 2; ++i) {
     DispatchPacket original = packet(), twin = submit(original);
-    counters(twin) = {10, 0, 1, 2, 3, 4, {}};
+    counters(twin) = {.checkedAccesses = 10,
+                      .racesSeen = 0,
+                      .racesDropped = 1,
+                      .historyOverflow = 2,
+                      .generationOverflow = 3,
+                      .outsideShadow = 4,
+                      .globalAccesses = 5,
+                      .orderUnknown = 6,
+                      .checkedSpaces = 0,
+                      .reserved = {}};
     finishDispatch(twin, original.completion_signal);
   }
   unload();
@@ -146,6 +159,7 @@ TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
   EXPECT_NE(text.find("wavesan: 4 accesses not kept"), std::string::npos) << text;
   EXPECT_NE(text.find("wavesan: 6 accesses not recorded"), std::string::npos) << text;
   EXPECT_NE(text.find("wavesan: 8 LDS accesses not checked"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: 12 atomic operations not followed"), std::string::npos) << text;
   EXPECT_EQ(lastLine(), "wavesan: checked 20 accesses in 1 kernels: 0 races");
 }
 

@@ -1,6 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Golden texts: one report of each class and situation, word for word.
+#include "sample_races.h"
 #include "temporary_file.h"
 
 #include "wavesan/report/text_sink.h"
@@ -9,42 +10,9 @@
 
 using namespace wavesan::report;
 
+using namespace wavesan::test;
+
 namespace {
-
-constexpr uint32_t R = wavesan::abi::kAccessRead, W = wavesan::abi::kAccessWrite, A = wavesan::abi::kAccessAtomic;
-
-Access access(uint32_t bits, uint32_t wave, uint32_t lane, std::vector<Frame> frames) {
-  Access a;
-  a.bits = bits;
-  a.sizeBytes = 4;
-  a.wave = wave;
-  a.lane = lane;
-  a.frames = std::move(frames);
-  return a;
-}
-
-Frame at(uint32_t line, uint32_t column, std::string function = "k", std::string file = "app.hip") {
-  return {std::move(function), std::move(file), line, column};
-}
-
-/// A race on `tile` whose situation is judged as in production.
-Race race(Order order, Access current, Access previous, std::vector<std::vector<Frame>> barriers = {}) {
-  Race r;
-  r.order = order;
-  r.kernel = "k(int*)";
-  r.kernelMangled = "_Z1kPi";
-  r.dispatch = 3;
-  r.workgroup[0] = 1;
-  r.ldsFirst = 508;
-  r.ldsSize = 4;
-  r.variable = "tile";
-  r.variableOffset = 252;
-  r.current = std::move(current);
-  r.previous = std::move(previous);
-  r.situation = judgeSituation(r.current.frames, r.previous.frames, barriers);
-  return r;
-}
-
 std::string text(const Race &r) { return raceText(r, TextOptions{}); }
 
 } // namespace
@@ -58,7 +26,7 @@ TEST(RaceText, MissingBarrierOfTheReferenceExample) {
                 access(W, 1, 63, {at(8, 13, "transpose_lds", source.path())}));
   r.kernel = "transpose_lds(int const*, int*)";
   r.dispatch = 1;
-  r.workgroup[0] = 0;
+  r.current.workgroup[0] = r.previous.workgroup[0] = 0;
   r.variableOffset = 508;
   r.occurrences = 128;
   TextOptions options;
@@ -196,7 +164,7 @@ TEST(RaceText, WaveSizeNoteOnlyForHalvesOfOneWave64) {
 TEST(RaceText, WithoutDebugInfoOrVariable) {
   Race r = race(Order::WriteAfterRead, access(W, 1, 0, {}), access(R, 0, 0, {}));
   r.variable.clear();
-  r.ldsSize = 1;
+  r.size = 1;
   r.current.sizeBytes = 0;
   r.current.opcode = "memset";
   r.previous.sizeBytes = 1;
@@ -233,4 +201,16 @@ TEST(RaceText, ThePositionShownIsTheUsersOwnLineNotAHeaders) {
             std::string::npos)
       << t;
   EXPECT_EQ(t.find("inlined into"), std::string::npos) << t;
+}
+
+TEST(TextSink, ColoursMarkTheWordsAndChangeNothingElse) {
+  Race r = race(Order::ReadAfterWrite, access(R, 0, 0, {at(11, 14)}), access(W, 1, 63, {at(8, 13)}));
+  TextOptions options;
+  options.color = true;
+  std::string colored = raceText(r, options);
+  EXPECT_EQ(colored.find("\x1b[1;31mwavesan: race:\x1b[0m LDS write-read"), 0u) << colored;
+  EXPECT_NE(colored.find("  \x1b[1;32mfix:\x1b[0m put __syncthreads()"), std::string::npos) << colored;
+  for (size_t at = colored.find('\x1b'); at != std::string::npos; at = colored.find('\x1b'))
+    colored.erase(at, colored.find('m', at) + 1 - at);
+  EXPECT_EQ(colored, text(r));
 }

@@ -77,7 +77,7 @@ void resetApiTables() { fillTables(); }
   extern "C" [[gnu::naked, gnu::used, gnu::visibility("default")]] void wavesanTrampoline_##Symbol() {                 \
     __asm__ volatile("jmp *wavesanHsaTable" #Table "+%c0(%%rip)"                                                       \
                      :                                                                                                 \
-                     : "i"(offsetof(wavesan::agent::Layout##Table, Field)));                                            \
+                     : "i"(offsetof(wavesan::agent::Layout##Table, Field)));                                           \
   }
 #define WAVESAN_TRAMPOLINE_EXPORTED(Table, Name) WAVESAN_TRAMPOLINE(Name, Table, Name##_fn)
 #define WAVESAN_TRAMPOLINE_INTERNAL(Table, Name)

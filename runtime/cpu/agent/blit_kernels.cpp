@@ -79,8 +79,8 @@ void fillBufferAligned(BlitArguments &args, const BlitContext &context) {
   if (!args.Missing.empty() || !buffer.base)
     return;
   uint8_t *out = buffer.base + offset * buffer.elementBytes;
-  const bool uniform = patternBytes != 0 && std::all_of(pattern, pattern + patternBytes,
-                                                        [&](uint8_t b) { return b == pattern[0]; });
+  const bool uniform =
+      patternBytes != 0 && std::all_of(pattern, pattern + patternBytes, [&](uint8_t b) { return b == pattern[0]; });
   if (uniform) {
     std::memset(out, pattern[0], count * patternBytes);
     return;

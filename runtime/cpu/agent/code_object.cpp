@@ -8,6 +8,7 @@
 #include "kernel_metadata.h"
 #include "memory.h"
 
+#include <algorithm>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -146,7 +147,7 @@ private:
     const bool kernel = name.size() > 3 && name.ends_with(".kd") && type == STT_OBJECT;
     if (type != STT_OBJECT) // machine code is of no use here
       return true;
-    uint8_t *address = loaded(s.st_value, kernel ? sizeof(KernelDescriptor) : s.st_size);
+    uint8_t *address = loaded(s.st_value, kernel ? std::max<uint64_t>(s.st_size, sizeof(KernelDescriptor)) : s.st_size);
     if (!address)
       return fail("symbol " + std::string(name) + " lies outside of the loaded segments");
     auto symbol = std::make_unique<Symbol>();

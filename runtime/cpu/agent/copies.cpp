@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "copies.h"
 
+#include "fault_handler.h"
 #include "signals.h"
 
 #include <atomic>
@@ -49,6 +50,8 @@ public:
 
   void stop() { Stopped = true; }
 
+  bool isBusy() { return Executing || anyReady(); }
+
 private:
   void run() {
     while (!Stopped) {
@@ -61,16 +64,19 @@ private:
         idle = Pending.empty();
         for (auto it = Pending.begin(); it != Pending.end(); ++it)
           if (it->state() != Copy::Waiting) {
+            Executing = true; // before it is no longer seen to be ready
             next.splice(next.begin(), Pending, it);
             break;
           }
       }
       if (!next.empty()) {
         execute(next.front());
+        Executing = false;
         continue;
       }
-      signalEvents().wait([&] { return Stopped || Generation.load(std::memory_order_acquire) != generation || anyReady(); },
-                          kForever, idle ? kForever : kSignalPollNs);
+      signalEvents().wait(
+          [&] { return Stopped || Generation.load(std::memory_order_acquire) != generation || anyReady(); }, kForever,
+          idle ? kForever : kSignalPollNs);
     }
   }
 
@@ -78,7 +84,10 @@ private:
     const uint64_t start = nowNs();
     if (copy.state() == Copy::Failed)
       return failSignal(copy.completion, start, start);
-    copy.work();
+    {
+      FaultScope scope("an asynchronous copy");
+      copy.work();
+    }
     completeSignal(copy.completion, start, nowNs());
   }
 
@@ -93,7 +102,7 @@ private:
   std::mutex Mutex;
   std::list<Copy> Pending;
   bool Started = false;
-  std::atomic<bool> Stopped{false};
+  std::atomic<bool> Stopped{false}, Executing{false};
   std::atomic<uint32_t> Generation{0};
 };
 
@@ -113,6 +122,7 @@ void submitCopy(std::function<void()> work, uint32_t dependencyCount, const hsa_
   copyThread().submit(std::move(copy));
 }
 
+bool isCopying() { return copyThread().isBusy(); }
 void stopCopies() { copyThread().stop(); }
 
 } // namespace wavesan::agent

@@ -16,6 +16,8 @@ namespace wavesan::agent {
 void submitCopy(std::function<void()> work, uint32_t dependencyCount, const hsa_signal_t *dependencies,
                 hsa_signal_t completion);
 
+/// True while a copy runs or could run.
+bool isCopying();
 /// The copy thread takes up no further work (the process is ending).
 void stopCopies();
 

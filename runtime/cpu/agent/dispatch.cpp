@@ -5,6 +5,7 @@
 #include "agents.h"
 #include "blit_kernels.h"
 #include "executable.h"
+#include "fault_handler.h"
 #include "host_lock.h"
 #include "native_hooks_link.h"
 #include "process.h"
@@ -108,6 +109,8 @@ DispatchResult runDispatch(const hsa_kernel_dispatch_packet_t &packet, hsa_queue
                  static_cast<unsigned long long>(dispatchId), kernel.symbol->name.c_str(), packet.grid_size_x,
                  packet.grid_size_y, packet.grid_size_z, packet.workgroup_size_x, packet.workgroup_size_y,
                  packet.workgroup_size_z, packet.group_segment_size);
+  const std::string activity = "kernel " + std::string(kernel.symbol->kernelName());
+  FaultScope scope(activity.c_str());
   try {
     if (isHipRuntimeKernel(kernel.symbol->kernelName()) && kernel.object->ir().empty())
       return runBlit(packet, kernel, cancel);

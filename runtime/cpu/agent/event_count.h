@@ -22,7 +22,8 @@ namespace wavesan::agent {
 /// Nanoseconds of the clock that all timestamps of this runtime use.
 inline uint64_t nowNs() {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  while (clock_gettime(CLOCK_MONOTONIC, &t) != 0) // EFAULT: this very page of the stack is moving (page_share.h)
+    ;
   return uint64_t(t.tv_sec) * 1'000'000'000u + uint64_t(t.tv_nsec);
 }
 

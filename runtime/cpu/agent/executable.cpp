@@ -64,8 +64,7 @@ hsa_status_t defineVariable(hsa_executable_t executable, const char *name, void 
 }
 
 /// Calls `callback` for each symbol, without the lock: it may ask about the symbol.
-template <class Callback>
-hsa_status_t iterateSymbols(hsa_executable_t executable, Callback callback) {
+template <class Callback> hsa_status_t iterateSymbols(hsa_executable_t executable, Callback callback) {
   std::vector<hsa_executable_symbol_t> handles;
   {
     ExecutableRegistry &r = executableRegistry();
@@ -306,10 +305,8 @@ hsa_status_t hsa_executable_iterate_agent_symbols(hsa_executable_t executable, h
   return iterateSymbols(executable, [&](hsa_executable_symbol_t s) { return callback(executable, agent, s, data); });
 }
 
-hsa_status_t hsa_executable_iterate_program_symbols(hsa_executable_t executable,
-                                                    hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t,
-                                                                             void *),
-                                                    void *) {
+hsa_status_t hsa_executable_iterate_program_symbols(
+    hsa_executable_t executable, hsa_status_t (*callback)(hsa_executable_t, hsa_executable_symbol_t, void *), void *) {
   if (!callback)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   ExecutableRegistry &r = executableRegistry();

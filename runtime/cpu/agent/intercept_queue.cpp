@@ -79,8 +79,9 @@ void InterceptQueue::passOn(size_t level, const void *packets, uint64_t count, u
 void InterceptQueue::writePackets(const void *packets, uint64_t count) {
   const HandlerFrame frame = CurrentFrame;
   if (!frame.queue) {
-    std::fprintf(stderr, "wavesan: a tool called the packet writer outside of its intercept handler; %llu packets of "
-                         "the program are lost\n",
+    std::fprintf(stderr,
+                 "wavesan: a tool called the packet writer outside of its intercept handler; %llu packets of "
+                 "the program are lost\n",
                  static_cast<unsigned long long>(count));
     return;
   }

@@ -142,6 +142,21 @@ std::optional<Allocation> AllocationTable::find(const void *address) {
   return std::nullopt;
 }
 
+std::optional<AllocationNeighbour> AllocationTable::tryFindNeighbour(const void *address) {
+  std::unique_lock lock(Mutex, std::try_to_lock);
+  if (!lock)
+    return std::nullopt;
+  const auto key = reinterpret_cast<uintptr_t>(address);
+  auto it = ByBase.upper_bound(key);
+  if (it == ByBase.begin())
+    return std::nullopt;
+  --it;
+  const uintptr_t end = it->first + it->second.size;
+  if (key < end || key - end >= kAllocationGranule)
+    return std::nullopt;
+  return AllocationNeighbour{it->second.size, key - end};
+}
+
 AllocationTable &allocations() {
   static AllocationTable &table = *new AllocationTable; // outlives static destructors
   return table;

@@ -52,10 +52,16 @@ struct Allocation {
   uint32_t globalFlags;
   hsa_amd_pointer_type_t type;
   void *userData = nullptr;
-  size_t mappedBytes = 0;    ///< to be unmapped from base when freed
-  bool countsAsGpu = false;  ///< taken from the GPU's capacity
-  uint32_t locks = 0;        ///< how often locked host memory was locked
+  size_t mappedBytes = 0;   ///< to be unmapped from base when freed
+  bool countsAsGpu = false; ///< taken from the GPU's capacity
+  uint32_t locks = 0;       ///< how often locked host memory was locked
   std::vector<std::pair<hsa_amd_deallocation_callback_t, void *>> callbacks;
+};
+
+/// An allocation that ends shortly before an address.
+struct AllocationNeighbour {
+  size_t size;     ///< of the allocation, in bytes
+  size_t distance; ///< from its end to the address
 };
 
 /// All allocations of the process. Thread-safe.
@@ -73,6 +79,8 @@ public:
 
   /// The allocation that contains `address`, by GPU address, else by host address.
   std::optional<Allocation> find(const void *address);
+  /// The allocation that ends at most a page before `address`. For signal handlers: nothing if the table is in use.
+  std::optional<AllocationNeighbour> tryFindNeighbour(const void *address);
   /// Calls `f(Allocation &)` for it under the table's lock. False if there is none.
   template <class F> bool with(const void *address, F f) {
     std::lock_guard lock(Mutex);

@@ -194,7 +194,7 @@ hsa_status_t hsa_amd_pointer_info(const void *pointer, hsa_amd_pointer_info_t *i
 
 hsa_status_t hsa_amd_pointer_info_set_userdata(const void *pointer, void *data) {
   return allocations().with(pointer, [&](Allocation &a) { a.userData = data; }) ? HSA_STATUS_SUCCESS
-                                                                               : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+                                                                                : HSA_STATUS_ERROR_INVALID_ARGUMENT;
 }
 
 hsa_status_t hsa_amd_register_deallocation_callback(void *pointer, hsa_amd_deallocation_callback_t callback,
@@ -242,9 +242,9 @@ hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dstAgent, const vo
 
 hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dstOffset,
                                             const hsa_pitched_ptr_t *src, const hsa_dim3_t *srcOffset,
-                                            const hsa_dim3_t *range, hsa_agent_t copyAgent,
-                                            hsa_amd_copy_direction_t, uint32_t dependencyCount,
-                                            const hsa_signal_t *dependencies, hsa_signal_t completion) {
+                                            const hsa_dim3_t *range, hsa_agent_t copyAgent, hsa_amd_copy_direction_t,
+                                            uint32_t dependencyCount, const hsa_signal_t *dependencies,
+                                            hsa_signal_t completion) {
   if (!isAgent(copyAgent))
     return HSA_STATUS_ERROR_INVALID_AGENT;
   if (!dst || !src || !dstOffset || !srcOffset || !range)
@@ -256,11 +256,11 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const 
       [d = *dst, s = *src, to = *dstOffset, from = *srcOffset, size = *range] {
         for (uint32_t z = 0; z < size.z; ++z)
           for (uint32_t y = 0; y < size.y; ++y)
-            std::memmove(
-                hostView(static_cast<char *>(d.base) + to.x + (size_t(to.y) + y) * d.pitch + (size_t(to.z) + z) * d.slice),
-                hostView(static_cast<char *>(s.base) + from.x + (size_t(from.y) + y) * s.pitch +
-                         (size_t(from.z) + z) * s.slice),
-                size.x);
+            std::memmove(hostView(static_cast<char *>(d.base) + to.x + (size_t(to.y) + y) * d.pitch +
+                                  (size_t(to.z) + z) * d.slice),
+                         hostView(static_cast<char *>(s.base) + from.x + (size_t(from.y) + y) * s.pitch +
+                                  (size_t(from.z) + z) * s.slice),
+                         size.x);
       },
       dependencyCount, dependencies, completion);
   return HSA_STATUS_SUCCESS;

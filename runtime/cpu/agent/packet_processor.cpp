@@ -43,16 +43,24 @@ void PacketProcessor::pause(bool cancel) {
   signalEvents().notify();
 }
 
+bool PacketProcessor::isPacketReady() const {
+  const uint64_t index = __atomic_load_n(&Ring.read_dispatch_id, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&Ring.write_dispatch_id, __ATOMIC_ACQUIRE) > index &&
+         (__atomic_load_n(&ringSlot(Ring, index)->header, __ATOMIC_ACQUIRE) & 0xff) != kInvalidHeader;
+}
+
+PacketProcessor::State PacketProcessor::state() const {
+  const State current = Current.load(std::memory_order_acquire);
+  return current == State::Idle && isPacketReady() ? State::Executing : current;
+}
+
 bool PacketProcessor::takePacket(AqlPacket &packet, uint64_t &index) {
-  index = Ring.read_dispatch_id;
-  AqlPacket *slot = ringSlot(Ring, index);
-  auto isReady = [&] {
-    return __atomic_load_n(&Ring.write_dispatch_id, __ATOMIC_ACQUIRE) > index &&
-           (__atomic_load_n(&slot->header, __ATOMIC_ACQUIRE) & 0xff) != kInvalidHeader;
-  };
-  Doorbell.wait([&] { return isInterrupted() || isReady(); });
+  Doorbell.wait([&] { return isInterrupted() || isPacketReady(); });
   if (isInterrupted())
     return false;
+  Current.store(State::Executing, std::memory_order_release); // before the packet is no longer seen to be ready
+  index = Ring.read_dispatch_id;
+  AqlPacket *slot = ringSlot(Ring, index);
   std::memcpy(static_cast<void *>(&packet), slot, sizeof(packet));
   __atomic_store_n(&slot->header, kInvalidHeader, __ATOMIC_RELEASE);
   return true;
@@ -67,6 +75,7 @@ void PacketProcessor::run() {
       // The slot becomes free only now: llvm.amdgcn.dispatch.ptr and tools may look at the packet while it runs.
       __atomic_store_n(&Ring.read_dispatch_id, index + 1, __ATOMIC_RELEASE);
       Consumed();
+      Current.store(State::Idle, std::memory_order_release);
     }
     if (Stopped)
       return;
@@ -113,6 +122,7 @@ void PacketProcessor::executeBarrier(const hsa_barrier_and_packet_t &packet, boo
   if (Failed)
     return failSignal(packet.completion_signal, start, start);
   bool failedDependency = false;
+  Current.store(State::Waiting, std::memory_order_release);
   signalEvents().wait(
       [&] {
         bool any = false, every = true, waitsForNothing = true;
@@ -145,6 +155,7 @@ void PacketProcessor::executeVendor(const hsa_amd_barrier_value_packet_t &packet
                 "vendor packets of format " + std::to_string(packet.header.AmdFormat) +
                     " are not supported by the CPU agent",
                 packet.completion_signal, start);
+  Current.store(State::Waiting, std::memory_order_release);
   if (packet.signal.handle)
     signalEvents().wait(
         [&] {

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "page_share.h"
 
+#include "fault_handler.h"
+
 #include <algorithm>
-#include <atomic>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -18,41 +17,6 @@
 
 namespace wavesan::agent {
 namespace {
-
-// The range that is being moved, or was moved last; the fault handler looks at it.
-std::atomic<uintptr_t> RangeBegin{0}, RangeEnd{0};
-std::atomic<bool> Moving{false};
-struct sigaction PreviousAction;
-
-/// A write to a page that is being moved waits and is then repeated; every other fault goes to the handler before us.
-void onFault(int signal, siginfo_t *info, void *context) {
-  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (info->si_code == SEGV_ACCERR && address >= RangeBegin && address < RangeEnd) {
-    while (Moving)
-      sched_yield();
-    return;
-  }
-  if (PreviousAction.sa_flags & SA_SIGINFO)
-    PreviousAction.sa_sigaction(signal, info, context);
-  else if (PreviousAction.sa_handler != SIG_DFL && PreviousAction.sa_handler != SIG_IGN)
-    PreviousAction.sa_handler(signal);
-  else
-    sigaction(SIGSEGV, &PreviousAction, nullptr); // the repeated fault ends the process as it would have
-}
-
-/// Stays installed: a thread may be on its way into the handler when the move has just ended.
-bool installFaultHandler() {
-  struct sigaction current;
-  if (sigaction(SIGSEGV, nullptr, &current) != 0)
-    return false;
-  if ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == onFault)
-    return true;
-  PreviousAction = current;
-  struct sigaction action{};
-  action.sa_sigaction = onFault;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER | (current.sa_flags & SA_ONSTACK);
-  return sigaction(SIGSEGV, &action, nullptr) == 0;
-}
 
 /// A run of pages of one mapping.
 struct Run {
@@ -97,16 +61,13 @@ bool moveRun(const Run &run, char *alias) {
   bool done = false;
   if (ftruncate(fd, off_t(run.bytes)) == 0 &&
       mmap(alias, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == alias) {
-    RangeBegin = reinterpret_cast<uintptr_t>(run.begin);
-    RangeEnd = reinterpret_cast<uintptr_t>(run.begin) + run.bytes;
-    Moving = true;
+    MovingPages moving(run.begin, run.bytes);
     if (mprotect(run.begin, run.bytes, PROT_READ) == 0) {
       std::memcpy(alias, run.begin, run.bytes);
       done = mmap(run.begin, run.bytes, run.protection, MAP_SHARED | MAP_FIXED, fd, 0) == run.begin;
       if (!done)
         mprotect(run.begin, run.bytes, run.protection);
     }
-    Moving = false;
   }
   close(fd);
   return done;
@@ -114,7 +75,7 @@ bool moveRun(const Run &run, char *alias) {
 
 bool share(char *pages, size_t bytes, char *alias) {
   std::vector<Run> runs;
-  if (!installFaultHandler() || !findRuns(pages, bytes, runs))
+  if (!findRuns(pages, bytes, runs))
     return false;
   for (const Run &run : runs)
     if (!moveRun(run, alias + (run.begin - pages)))

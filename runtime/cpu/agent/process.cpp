@@ -4,6 +4,7 @@
 
 #include "api_table.h"
 #include "copies.h"
+#include "fault_handler.h"
 #include "queue.h"
 #include "signals.h"
 #include "tools.h"
@@ -66,18 +67,23 @@ void endProcess() {
   if (Owner != getpid())
     return; // never initialised, or a forked child: the threads are elsewhere
   Owner = 0;
-  constexpr uint64_t graceNs = 1'000'000'000;
-  stopAsyncHandlers();
+  constexpr uint64_t patienceNs = 10'000'000'000, graceNs = 1'000'000'000;
+  stopThreadsThatFault();
+  stopAsyncHandlers(); // their functions belong to libraries that have been torn down
+  // A program may end without waiting for its kernels. A GPU would drop them; here they are run, for what is found in
+  // them is the purpose of the run.
+  finishAllQueues(patienceNs);
   stopCopies();
   parkAllQueues(graceNs);
   unloadTools();
 }
 
-// Registered when the library is loaded: handlers run in reverse order, so this one follows those of all libraries that
-// were initialised later because they depend on this one.
-[[gnu::constructor]] void registerEnd() { std::atexit(endProcess); }
-// A process whose exit handlers were skipped (dlclose of everything) still tells its tools.
+// The loader runs this after the destructors of all libraries that depend on this one (HIP's), and before those of the
+// libraries that this one depends on.
 [[gnu::destructor]] void endAtUnload() { endProcess(); }
+// Where this library came by dlopen, static destructors of all libraries run before the loader's turn, the youngest
+// first: this takes the same place among them.
+[[gnu::constructor]] void registerEnd() { std::atexit(endProcess); }
 
 } // namespace
 

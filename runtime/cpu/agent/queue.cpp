@@ -3,6 +3,8 @@
 #include "queue.h"
 
 #include "agents.h"
+#include "copies.h"
+#include "fault_handler.h"
 #include "signals.h"
 
 #include <cstdlib>
@@ -110,6 +112,39 @@ void ringDoorbell(amd_queue_t *queue, uint64_t index) {
     static_cast<Queue *>(queue)->ring(index);
 }
 
+void finishAllQueues(uint64_t patienceNs) {
+  // A waiting barrier may be about to go on: a tool completes signals from its own thread, in its own time.
+  constexpr uint64_t settleNs = 50'000'000;
+  uint64_t lastChange = nowNs(), lastExecuted = 0;
+  bool lastWaiting = false;
+  for (;;) {
+    bool executing = false, waiting = false;
+    uint64_t executed = 0;
+    {
+      std::shared_lock lock(registry().mutex);
+      for (auto &[handle, queue] : registry().queues) {
+        const PacketProcessor::State state = queue->processor().state();
+        executing |= state == PacketProcessor::State::Executing;
+        waiting |= state == PacketProcessor::State::Waiting;
+        executed += queue->processor().packetsExecuted();
+      }
+    }
+    executing |= isCopying();
+    if ((!executing && !waiting) || hasThreadStopped())
+      return;
+    const uint64_t now = nowNs();
+    if (executed != lastExecuted || (waiting && !executing) != lastWaiting) {
+      lastExecuted = executed;
+      lastWaiting = waiting && !executing;
+      lastChange = now;
+    }
+    if (now - lastChange > (lastWaiting ? settleNs : patienceNs))
+      return;
+    timespec ts{0, 200'000};
+    nanosleep(&ts, nullptr);
+  }
+}
+
 void parkAllQueues(uint64_t graceNs) {
   const uint64_t end = nowNs() + graceNs;
   for (bool cancel : {false, true}) {
@@ -127,7 +162,7 @@ void parkAllQueues(uint64_t graceNs) {
         for (auto &[handle, queue] : registry().queues)
           allParked &= queue->processor().isParked();
       }
-      if (allParked)
+      if (allParked || hasThreadStopped())
         return;
       timespec ts{0, 200'000};
       nanosleep(&ts, nullptr);

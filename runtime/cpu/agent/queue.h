@@ -69,8 +69,15 @@ public:
   void pause(bool cancel);
   bool isParked() const { return Parked.load(std::memory_order_acquire); }
 
+  /// Idle: no packet can be taken. Waiting: a barrier packet waits for a signal.
+  enum class State { Idle, Waiting, Executing };
+  State state() const;
+  /// Grows with every packet that has been executed.
+  uint64_t packetsExecuted() const { return __atomic_load_n(&Ring.read_dispatch_id, __ATOMIC_ACQUIRE); }
+
 private:
   void run();
+  bool isPacketReady() const;
   bool takePacket(AqlPacket &packet, uint64_t &index);
   void execute(const AqlPacket &packet, uint64_t index);
   void executeDispatch(const hsa_kernel_dispatch_packet_t &packet, uint64_t index);
@@ -85,6 +92,7 @@ private:
   const std::function<void()> Consumed;
   EventCount Doorbell;
   std::atomic<bool> Stopped{false}, Paused{false}, Parked{false}, Cancel{false};
+  std::atomic<State> Current{State::Idle};
   bool Failed = false; ///< error state; only the processor's thread uses it
   std::thread Thread;
 };
@@ -125,7 +133,10 @@ Queue *findQueue(const hsa_queue_t *queue);
 bool destroyQueue(hsa_queue_t *queue);
 /// A store to a doorbell signal. Ignores queues that no longer exist.
 void ringDoorbell(amd_queue_t *queue, uint64_t index);
-/// Brings all queues to rest at the end of the process: waits up to `graceNs` for running packets, then cancels them.
+/// Waits at the end of the process until all packets in all queues are executed, as far as they can be: no longer for
+/// barriers that wait for signals which nobody changes, nor for a kernel that has run for `patienceNs` since.
+void finishAllQueues(uint64_t patienceNs);
+/// Brings all queues to rest: waits up to `graceNs` for running packets, then cancels them.
 void parkAllQueues(uint64_t graceNs);
 
 } // namespace wavesan::agent

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HSA queue functions.
-#include "api_table.h"
 #include "agents.h"
+#include "api_table.h"
 #include "intercept_queue.h"
 #include "process.h"
 #include "queue.h"

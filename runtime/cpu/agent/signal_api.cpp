@@ -115,8 +115,8 @@ hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t s, hsa_signal_conditio
   return value;
 }
 
-hsa_signal_value_t hsa_signal_wait_relaxed(hsa_signal_t s, hsa_signal_condition_t condition,
-                                           hsa_signal_value_t compare, uint64_t timeout, hsa_wait_state_t hint) {
+hsa_signal_value_t hsa_signal_wait_relaxed(hsa_signal_t s, hsa_signal_condition_t condition, hsa_signal_value_t compare,
+                                           uint64_t timeout, hsa_wait_state_t hint) {
   return impl::hsa_signal_wait_scacquire(s, condition, compare, timeout, hint);
 }
 

@@ -18,7 +18,8 @@ public:
     std::lock_guard lock(Mutex);
     if (Free.empty()) {
       constexpr size_t count = 256;
-      auto *block = static_cast<amd_signal_t *>(std::aligned_alloc(alignof(amd_signal_t), count * sizeof(amd_signal_t)));
+      auto *block =
+          static_cast<amd_signal_t *>(std::aligned_alloc(alignof(amd_signal_t), count * sizeof(amd_signal_t)));
       if (!block)
         return nullptr;
       std::memset(static_cast<void *>(block), 0, count * sizeof(amd_signal_t));

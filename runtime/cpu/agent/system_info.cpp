@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // HSA system queries, extensions, status strings and profiling.
-#include "api_table.h"
 #include "agents.h"
+#include "api_table.h"
 #include "event_count.h"
 #include "loader_extension.h"
 #include "process.h"

@@ -105,6 +105,7 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
     take(operands->site, Width::B32);
     take(operands->variable, Width::B32);
     break;
+  case abi::Hook::GlobalAccess:
   case abi::Hook::GenericAccess:
     take(operands->address, Width::B64);
     take(operands->info, Width::B32);
@@ -117,11 +118,18 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
     take(operands->site, Width::B32);
     take(operands->variable, Width::B32);
     break;
+  case abi::Hook::GlobalRange:
   case abi::Hook::GenericRange:
     take(operands->address, Width::B64);
     take(operands->length, Width::B64);
     take(operands->info, Width::B32);
     take(operands->site, Width::B32);
+    break;
+  case abi::Hook::AtomicDone:
+    take(operands->address, Width::B64);
+    take(operands->info, Width::B32);
+    take(operands->site, Width::B32);
+    take(operands->wrote, Width::B8);
     break;
   case abi::Hook::BarrierArrive:
   case abi::Hook::BarrierLeave: take(operands->site, Width::B32); break;

@@ -35,7 +35,10 @@ struct WaveView {
   uint32_t wave;         ///< index of the wave in its workgroup
   uint32_t waveSize;     ///< 32 or 64
   uint32_t waveCount;    ///< waves of this workgroup
+  uint64_t scratch;      ///< generic addresses [scratch, scratch + scratchBytes) are private memory of this wave
+  uint64_t scratchBytes;
   void *&workgroupData;  ///< the handler's own pointer, one per workgroup; null when the workgroup starts
+  void *&dispatchData;   ///< the same, one per dispatch; shared by the threads that execute its workgroups
 };
 
 /// Receives the hook calls of a twin as wave-level operations. `exec` is the non-empty mask of calling lanes; arrays
@@ -53,10 +56,18 @@ public:
                         uint32_t site, uint32_t variable) = 0;
   virtual void genericRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length,
                             uint32_t info, uint32_t site) = 0;
+  virtual void globalAccess(WaveView &, LaneMask, const uint64_t * /*address*/, uint32_t /*info*/, uint32_t /*site*/) {}
+  virtual void globalRange(WaveView &, LaneMask, const uint64_t * /*address*/, const uint64_t * /*length*/,
+                           uint32_t /*info*/, uint32_t /*site*/) {}
+  /// After an atomic; no other wave has executed since the access hook before it. `wrote`: lanes whose atomic stored.
+  virtual void atomicDone(WaveView &, LaneMask, const uint64_t * /*address*/, uint32_t /*info*/, uint32_t /*site*/,
+                          LaneMask /*wrote*/) {}
   virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void barrierLeave(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void fence(WaveView &wave, LaneMask exec, uint32_t info) = 0;
   virtual void wait(WaveView &wave, LaneMask exec, uint32_t completed) = 0;
+  /// The dispatch is over, after its last workgroupEnd (also after an error); releases dispatchData.
+  virtual void dispatchEnd(void * /*dispatchData*/) {}
   /// The workgroup has ended (also after an error); releases workgroupData.
   virtual void workgroupEnd(void *workgroupData) = 0;
 };

@@ -4,6 +4,8 @@
 // Picks the instruction set for this machine.
 #include "handlers.h"
 
+#include <atomic>
+
 namespace wavesan::cpu::engine {
 
 namespace portable {
@@ -15,13 +17,39 @@ const HandlerSet &handlerSet();
 }
 #endif
 
-const HandlerSet &handlers() {
+static bool supports(InstructionSet set) {
+  switch (set) {
+  case InstructionSet::Portable: return true;
 #ifdef WAVESAN_ENGINE_AVX2
-  static const bool fast = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (fast)
+  case InstructionSet::Avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  case InstructionSet::Avx2: return false;
+#endif
+  }
+  return false;
+}
+
+static const HandlerSet &setOf([[maybe_unused]] InstructionSet set) {
+#ifdef WAVESAN_ENGINE_AVX2
+  if (set == InstructionSet::Avx2)
     return avx2::handlerSet();
 #endif
   return portable::handlerSet();
+}
+
+static std::atomic<const HandlerSet *> &chosen() {
+  static std::atomic<const HandlerSet *> set{
+      &setOf(supports(InstructionSet::Avx2) ? InstructionSet::Avx2 : InstructionSet::Portable)};
+  return set;
+}
+
+const HandlerSet &handlers() { return *chosen().load(std::memory_order_acquire); }
+
+bool useInstructionSet(InstructionSet set) {
+  if (!supports(set))
+    return false;
+  chosen().store(&setOf(set), std::memory_order_release);
+  return true;
 }
 
 } // namespace wavesan::cpu::engine

@@ -66,6 +66,9 @@ struct HandlerSet {
 };
 inline constexpr uint32_t kNoClassMask = 0xffffffffu;
 const HandlerSet &handlers();
+enum class InstructionSet { Portable, Avx2 };
+/// For tests: what handlers() returns from now on. False if this machine cannot execute the set.
+bool useInstructionSet(InstructionSet);
 
 // Memory. Addresses: register a (of the space's width), plus imm.
 enum class RmwOp {
@@ -79,9 +82,6 @@ Handler atomicLoad(Space, Width);
 Handler atomicStore(Space, Width);
 Handler oddLoad(Space, Width);  ///< one register of `sub` bytes, zero-extended
 Handler oddStore(Space, Width); ///< one register, low `sub` bytes
-struct RangeSpaces {
-  Space to, from;
-};
 Handler copyMemory(Space to, Space from, Width length); ///< memcpy, memmove: a: to, b: from, c: length
 Handler setMemory(Space to, Width length);              ///< a: to, b: i8 value, c: length
 Handler loadToLds(); ///< a: flat source, b: LDS base (uniform), sub: bytes, imm: offset of both
@@ -142,7 +142,7 @@ struct Repack {
 Handler dynamicExtract(Width); ///< d = a[c], n elements, index width in sub (Width)
 Handler dynamicInsert(Width);  ///< d[n] = a[n] with [c] = b
 enum class Misc { Perm, AlignByte, AlignBit, Sad8, Ubfe, Sbfe, MulU24, MulI24, MulHiU24, MulHiI24, CvtPkRtz, CvtPkU16, CvtPkI16,
-  CvtPkNormI16, CvtPkNormU16, Lerp, DivFixupF32, DivFixupF64, SDot4, UDot4, SDot2, UDot2 };
+  CvtPkNormI16, CvtPkNormU16, Lerp, DivFixupF32, DivFixupF64, SDot4, UDot4 };
 Handler misc(Misc);
 Handler divScale(FloatKind); ///< a: numerator, b: denominator, sub: 1 to scale the numerator; d: value, c: flag
 Handler divFmas(FloatKind);  ///< a, b, c and flag in extra's register (const Register*)
@@ -151,7 +151,7 @@ Handler divFmas(FloatKind);  ///< a, b, c and flag in extra's register (const Re
 Handler hook(uint32_t hookIndex); ///< extra: HookOperands
 struct HookOperands {
   Register address = kNoRegister, length = kNoRegister;
-  Register info = kNoRegister, site = kNoRegister, variable = kNoRegister;
+  Register info = kNoRegister, site = kNoRegister, variable = kNoRegister, wrote = kNoRegister;
 };
 
 // Control.

@@ -12,41 +12,99 @@
 namespace wavesan::cpu::engine::WAVESAN_ISA {
 namespace {
 
-template <class T> void loadFlat(Wave &w, const Op &o) {
-  const uint64_t *address = w.at<uint64_t>(o.a);
+// Lanes are looked at in groups of 16: tiles of 16 and 32 elements are the most common shape, and a group that reads
+// one address or consecutive ones needs no lane-by-lane access.
+constexpr uint32_t kGroup = 16;
+
+/// The addresses of a group as one vector; the compiler makes of it what the instruction set has.
+template <class A> struct GroupOf;
+template <> struct GroupOf<uint32_t> {
+  typedef uint32_t Vector __attribute__((vector_size(4 * kGroup)));
+  static constexpr Vector kIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+};
+template <> struct GroupOf<uint64_t> {
+  typedef uint64_t Vector __attribute__((vector_size(8 * kGroup)));
+  static constexpr Vector kIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+};
+
+template <class T, class A> struct GroupShape {
+  bool uniform, consecutive;
+  [[gnu::always_inline]] explicit GroupShape(const A *address) {
+    using G = GroupOf<A>;
+    typename G::Vector v;
+    __builtin_memcpy(&v, address, sizeof(v));
+    const typename G::Vector distance = v - address[0];
+    uniform = !__builtin_reduce_or(distance);
+    consecutive = !uniform && !__builtin_reduce_or(distance ^ (G::kIota * A(sizeof(T))));
+  }
+};
+
+[[gnu::always_inline]] inline void *hostPointer(uint64_t address) { return reinterpret_cast<void *>(address); }
+
+/// All lanes load `n` consecutive elements; `base` is the host address of offset 0.
+template <class T, class A>
+[[gnu::always_inline]] inline void loadAll(const Wave &w, T *d, const A *address, uint64_t base, uint32_t n) {
   const uint32_t lanes = w.lanes;
-  T *d = w.at<T>(o.d);
-  if (w.exec == w.allLanes) {
-    uint64_t bad = 0, spread = 0, gaps = 0;
-    const uint64_t first = address[0];
-#pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < lanes; ++i) {
-      bad |= flatBadness(address[i] + o.imm);
-      spread |= address[i] ^ first;
-      gaps |= address[i] ^ (first + i * sizeof(T));
-    }
-    if (isBadFlat(bad))
-      return raiseFlat(w, o, address);
-    for (uint32_t k = 0; k < o.n; ++k) {
-      const uint64_t offset = o.imm + k * sizeof(T);
-      T *dk = d + k * lanes;
-      if (!spread) {
-        const T value = loadUnaligned<T>(reinterpret_cast<const void *>(first + offset));
-        for (uint32_t i = 0; i < lanes; ++i)
-          dk[i] = value;
-      } else if (!gaps) {
-        __builtin_memcpy(dk, reinterpret_cast<const void *>(first + offset), lanes * sizeof(T));
+  for (uint32_t g = 0; g < lanes; g += kGroup) {
+    const A *a = address + g;
+    const GroupShape<T, A> shape(a);
+    for (uint32_t k = 0; k < n; ++k) {
+      T *to = d + k * lanes + g;
+      const uint64_t from = base + k * sizeof(T);
+      if (shape.consecutive) {
+        __builtin_memcpy(to, hostPointer(from + a[0]), kGroup * sizeof(T));
+      } else if (shape.uniform) {
+        const T value = loadUnaligned<T>(hostPointer(from + a[0]));
+        for (uint32_t i = 0; i < kGroup; ++i)
+          to[i] = value;
       } else {
-        for (uint32_t i = 0; i < lanes; ++i)
-          dk[i] = loadUnaligned<T>(reinterpret_cast<const void *>(address[i] + offset));
+        for (uint32_t i = 0; i < kGroup; ++i)
+          to[i] = loadUnaligned<T>(hostPointer(from + a[i]));
       }
     }
+  }
+}
+template <class T, class A>
+[[gnu::always_inline]] inline void storeAll(const Wave &w, const T *b, const A *address, uint64_t base, uint32_t n) {
+  const uint32_t lanes = w.lanes;
+  for (uint32_t g = 0; g < lanes; g += kGroup) {
+    const A *a = address + g;
+    const GroupShape<T, A> shape(a);
+    for (uint32_t k = 0; k < n; ++k) {
+      const T *from = b + k * lanes + g;
+      const uint64_t to = base + k * sizeof(T);
+      if (shape.consecutive && n == 1)
+        __builtin_memcpy(hostPointer(to + a[0]), from, kGroup * sizeof(T));
+      else
+        for (uint32_t i = 0; i < kGroup; ++i)
+          storeUnaligned<T>(hostPointer(to + a[i]), from[i]);
+    }
+  }
+}
+
+/// True if every lane of a full wave may access its address.
+[[gnu::always_inline]] inline bool checkFlatAll(const Wave &w, const uint64_t *address, uint64_t offset) {
+  uint64_t bad = 0;
+  const uint32_t lanes = w.lanes;
+  __builtin_assume(lanes % 32 == 0);
+  for (uint32_t i = 0; i < lanes; ++i)
+    bad |= flatBadness(address[i] + offset);
+  return !isBadFlat(bad);
+}
+
+template <class T> void loadFlat(Wave &w, const Op &o) {
+  const uint64_t *address = w.at<uint64_t>(o.a);
+  T *d = w.at<T>(o.d);
+  if (w.exec == w.allLanes) {
+    if (!checkFlatAll(w, address, o.imm))
+      return raiseFlat(w, o, address);
+    loadAll(w, d, address, o.imm, o.n);
   } else {
     if (!checkFlatLanes(w, address, o.imm))
       return raiseFlat(w, o, address);
     for (uint32_t k = 0; k < o.n; ++k)
       forEachLane(w.exec, [&](uint32_t i) {
-        d[k * lanes + i] = loadUnaligned<T>(reinterpret_cast<const void *>(address[i] + o.imm + k * sizeof(T)));
+        d[k * w.lanes + i] = loadUnaligned<T>(reinterpret_cast<const void *>(address[i] + o.imm + k * sizeof(T)));
       });
   }
   w.tick();
@@ -54,100 +112,90 @@ template <class T> void loadFlat(Wave &w, const Op &o) {
 
 template <class T> void storeFlat(Wave &w, const Op &o) {
   const uint64_t *address = w.at<uint64_t>(o.a);
-  const uint32_t lanes = w.lanes;
   const T *b = w.at<T>(o.b);
   if (w.exec == w.allLanes) {
-    uint64_t bad = 0, gaps = 0;
-    const uint64_t first = address[0];
-#pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < lanes; ++i) {
-      bad |= flatBadness(address[i] + o.imm);
-      gaps |= address[i] ^ (first + i * sizeof(T));
-    }
-    if (isBadFlat(bad))
+    if (!checkFlatAll(w, address, o.imm))
       return raiseFlat(w, o, address);
-    if (!gaps && o.n == 1) {
-      __builtin_memcpy(reinterpret_cast<void *>(first + o.imm), b, lanes * sizeof(T));
-    } else {
-      for (uint32_t k = 0; k < o.n; ++k)
-        for (uint32_t i = 0; i < lanes; ++i)
-          storeUnaligned<T>(reinterpret_cast<void *>(address[i] + o.imm + k * sizeof(T)), b[k * lanes + i]);
-    }
+    storeAll(w, b, address, o.imm, o.n);
   } else {
     if (!checkFlatLanes(w, address, o.imm))
       return raiseFlat(w, o, address);
     for (uint32_t k = 0; k < o.n; ++k)
       forEachLane(w.exec, [&](uint32_t i) {
-        storeUnaligned<T>(reinterpret_cast<void *>(address[i] + o.imm + k * sizeof(T)), b[k * lanes + i]);
+        storeUnaligned<T>(reinterpret_cast<void *>(address[i] + o.imm + k * sizeof(T)), b[k * w.lanes + i]);
       });
   }
   w.tick();
 }
 
-// Offsets in the segment of lane i begin at base + i * stride: LDS is the case of stride 0.
-template <Space space> struct Segment {
-  uint8_t *base;
-  uint64_t stride, size;
-  [[gnu::always_inline]] explicit Segment(const Wave &w)
-      : base(space == Space::Lds ? w.lds : w.scratch), stride(space == Space::Lds ? 0 : w.scratchStride),
-        size(space == Space::Lds ? w.ldsBytes : w.scratchStride) {}
-  [[gnu::always_inline]] uint8_t *at(uint32_t lane, uint32_t offset) const {
-    return base + (space == Space::Lds ? 0 : lane * stride) + offset;
-  }
-};
-
-template <Space space, class T> void loadSegment(Wave &w, const Op &o) {
-  const Segment<space> segment(w);
+template <class T> void loadLds(Wave &w, const Op &o) {
   const uint32_t *address = w.at<uint32_t>(o.a);
-  const uint32_t lanes = w.lanes;
   T *d = w.at<T>(o.d);
-  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), segment.size))
-    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), segment.size, space);
-  for (uint32_t k = 0; k < o.n; ++k) {
-    const uint32_t offset = uint32_t(o.imm) + k * sizeof(T);
-    if (w.exec == w.allLanes)
-      for (uint32_t i = 0; i < lanes; ++i)
-        d[k * lanes + i] = loadUnaligned<T>(segment.at(i, address[i] + offset));
-    else
-      forEachLane(w.exec,
-                  [&](uint32_t i) { d[k * lanes + i] = loadUnaligned<T>(segment.at(i, address[i] + offset)); });
-  }
-  if constexpr (space != Space::Private)
-    w.tick();
+  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), w.ldsBytes))
+    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), w.ldsBytes, Space::Lds);
+  const uint8_t *base = w.lds + o.imm;
+  if (w.exec == w.allLanes)
+    loadAll(w, d, address, reinterpret_cast<uint64_t>(base), o.n);
+  else
+    for (uint32_t k = 0; k < o.n; ++k)
+      forEachLane(w.exec, [&](uint32_t i) { d[k * w.lanes + i] = loadUnaligned<T>(base + address[i] + k * sizeof(T)); });
+  w.tick();
 }
 
-template <Space space, class T> void storeSegment(Wave &w, const Op &o) {
-  const Segment<space> segment(w);
+template <class T> void storeLds(Wave &w, const Op &o) {
   const uint32_t *address = w.at<uint32_t>(o.a);
-  const uint32_t lanes = w.lanes;
   const T *b = w.at<T>(o.b);
-  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), segment.size))
-    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), segment.size, space);
+  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), w.ldsBytes))
+    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), w.ldsBytes, Space::Lds);
+  uint8_t *base = w.lds + o.imm;
+  if (w.exec == w.allLanes)
+    storeAll(w, b, address, reinterpret_cast<uint64_t>(base), o.n);
+  else
+    for (uint32_t k = 0; k < o.n; ++k)
+      forEachLane(w.exec, [&](uint32_t i) { storeUnaligned<T>(base + address[i] + k * sizeof(T), b[k * w.lanes + i]); });
+  w.tick();
+}
+
+// Private memory: each lane has its own; no other wave can see it, so no switch follows.
+template <class T> void loadPrivate(Wave &w, const Op &o) {
+  const uint32_t *address = w.at<uint32_t>(o.a);
+  T *d = w.at<T>(o.d);
+  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), w.scratchStride))
+    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), w.scratchStride, Space::Private);
   for (uint32_t k = 0; k < o.n; ++k) {
-    const uint32_t offset = uint32_t(o.imm) + k * sizeof(T);
-    if (w.exec == w.allLanes)
-      for (uint32_t i = 0; i < lanes; ++i)
-        storeUnaligned<T>(segment.at(i, address[i] + offset), b[k * lanes + i]);
-    else
-      forEachLane(w.exec, [&](uint32_t i) { storeUnaligned<T>(segment.at(i, address[i] + offset), b[k * lanes + i]); });
+    const uint8_t *base = w.scratch + o.imm + k * sizeof(T);
+    forEachLane(w.exec, [&](uint32_t i) {
+      d[k * w.lanes + i] = loadUnaligned<T>(base + uint64_t(i) * w.scratchStride + address[i]);
+    });
   }
-  if constexpr (space != Space::Private)
-    w.tick();
+}
+
+template <class T> void storePrivate(Wave &w, const Op &o) {
+  const uint32_t *address = w.at<uint32_t>(o.a);
+  const T *b = w.at<T>(o.b);
+  if (!checkSegment(w, address, o.imm + o.n * sizeof(T), w.scratchStride))
+    return raiseSegment(w, o, address, o.imm + o.n * sizeof(T), w.scratchStride, Space::Private);
+  for (uint32_t k = 0; k < o.n; ++k) {
+    uint8_t *base = w.scratch + o.imm + k * sizeof(T);
+    forEachLane(w.exec, [&](uint32_t i) {
+      storeUnaligned<T>(base + uint64_t(i) * w.scratchStride + address[i], b[k * w.lanes + i]);
+    });
+  }
 }
 
 template <class T> Handler pickLoad(Space space) {
   switch (space) {
   case Space::Flat: return loadFlat<T>;
-  case Space::Lds: return loadSegment<Space::Lds, T>;
-  case Space::Private: return loadSegment<Space::Private, T>;
+  case Space::Lds: return loadLds<T>;
+  case Space::Private: return loadPrivate<T>;
   }
   return nullptr;
 }
 template <class T> Handler pickStore(Space space) {
   switch (space) {
   case Space::Flat: return storeFlat<T>;
-  case Space::Lds: return storeSegment<Space::Lds, T>;
-  case Space::Private: return storeSegment<Space::Private, T>;
+  case Space::Lds: return storeLds<T>;
+  case Space::Private: return storePrivate<T>;
   }
   return nullptr;
 }

@@ -11,10 +11,10 @@ namespace wavesan::cpu::engine {
 
 namespace {
 
-uint64_t readBits(const Wave &w, const RepackLeaf &leaf, uint32_t lane, u128 &wide) {
-  wide = 0;
+u128 readLeaf(const Wave &w, const RepackLeaf &leaf, uint32_t lane) {
+  u128 wide = 0;
   std::memcpy(&wide, w.at<std::byte>(leaf.reg) + size_t(lane) * bytesOf(leaf.width), bytesOf(leaf.width));
-  return uint64_t(wide);
+  return wide;
 }
 
 void repackRun(Wave &w, const Op &o) {
@@ -28,7 +28,7 @@ void repackRun(Wave &w, const Op &o) {
       u128 value = 0;
       for (uint32_t done = 0; done < to.bits;) {
         if (!have && next < r.fromCount) {
-          readBits(w, r.from[next], lane, window);
+          window = readLeaf(w, r.from[next], lane);
           have = r.from[next++].bits;
         }
         if (!have)
@@ -233,7 +233,8 @@ template <class F, class B> void divFixupRun(Wave &w, const Op &o) {
   forEachLane(w.exec, [&](uint32_t i) { d[i] = divFixup<F, B>(a[i], b[i], c[i]); });
 }
 
-template <class F, int maxExponent, int minExponent, int mantissaBits> void divScaleRun(Wave &w, const Op &o) {
+/// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers.
+template <class F, int maxExponent, int mantissaBits> void divScaleRun(Wave &w, const Op &o) {
   const F *numerators = w.at<F>(o.a), *denominators = w.at<F>(o.b);
   F *d = w.at<F>(o.d);
   uint8_t *flag = w.at<uint8_t>(o.c);
@@ -276,7 +277,6 @@ template <class F, int maxExponent, int minExponent, int mantissaBits> void divS
       d[i] = scaleUp(value);
     }
   });
-  (void)minExponent;
 }
 template <class F> void divFmasRun(Wave &w, const Op &o) {
   const F *a = w.at<F>(o.a), *b = w.at<F>(o.b), *c = w.at<F>(o.c);
@@ -319,14 +319,12 @@ Handler misc(Misc which) {
 #undef WAVESAN_MISC
   case Misc::DivFixupF32: return divFixupRun<float, uint32_t>;
   case Misc::DivFixupF64: return divFixupRun<double, uint64_t>;
-  case Misc::SDot2:
-  case Misc::UDot2: return nullptr;
   }
   return nullptr;
 }
 Handler divScale(FloatKind kind) {
-  return kind == FloatKind::Single   ? divScaleRun<float, 96, -126, 23>
-         : kind == FloatKind::Double ? divScaleRun<double, 768, -1022, 53>
+  return kind == FloatKind::Single   ? divScaleRun<float, 96, 23>
+         : kind == FloatKind::Double ? divScaleRun<double, 768, 53>
                                      : nullptr;
 }
 Handler divFmas(FloatKind kind) {

@@ -242,6 +242,8 @@ Outcome ProgramImpl::run(const Launch &launch) {
     else
       outcome = residency->run(state, shape, id);
   }
+  if (launch.hooks)
+    launch.hooks->dispatchEnd(state.hookData);
   std::lock_guard lock(mutex);
   idle.push_back(std::move(residency));
   return outcome;

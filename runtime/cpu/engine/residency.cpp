@@ -110,6 +110,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
     w.scratchStride = shape.scratchStride;
     w.scratch = scratch.data() + size_t(k) * lanes * shape.scratchStride;
     w.stop = Stop::None;
+    w.hold = false;
     w.fuel = 0;
     w.depth = 0;
     w.frame = nullptr;

@@ -54,7 +54,6 @@ private:
   void start(LaunchState &launch, const Shape &shape, uint64_t linearId);
   void setWorkitems(uint32_t lanes, const uint32_t (&size)[3]);
   Outcome schedule(LaunchState &launch);
-  Outcome fault(LaunchState &launch, const WaveState &wave) const;
 };
 
 } // namespace wavesan::cpu::engine

@@ -93,7 +93,10 @@ WaveView viewOf(Wave &w) {
                   .wave = w.index,
                   .waveSize = w.lanes,
                   .waveCount = g.waveCount,
-                  .workgroupData = g.hookData};
+                  .scratch = reinterpret_cast<uint64_t>(w.scratch),
+                  .scratchBytes = uint64_t(w.lanes) * w.scratchStride,
+                  .workgroupData = g.hookData,
+                  .dispatchData = g.launch->hookData};
 }
 
 template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
@@ -107,6 +110,10 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   const auto info = [&] { return uniform<uint32_t>(w, x.info); };
   const auto site = [&] { return uniform<uint32_t>(w, x.site); };
   using abi::Hook;
+  constexpr bool isAccess = which == Hook::LdsAccess || which == Hook::GenericAccess || which == Hook::GlobalAccess;
+  w.hold = false;
+  if constexpr (isAccess)
+    w.hold = (abi::accessBits(info()) & abi::kAccessAtomic) != 0;
   if constexpr (which == Hook::KernelBegin)
     handler->kernelBegin(view, w.exec,
                          reinterpret_cast<const abi::DispatchContext *>(uniform<uint64_t>(w, x.address)));
@@ -121,7 +128,18 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
                       uniform<uint32_t>(w, x.variable));
   else if constexpr (which == Hook::GenericRange)
     handler->genericRange(view, w.exec, w.at<uint64_t>(x.address), w.at<uint64_t>(x.length), info(), site());
-  else if constexpr (which == Hook::BarrierArrive)
+  else if constexpr (which == Hook::GlobalAccess)
+    handler->globalAccess(view, w.exec, w.at<uint64_t>(x.address), info(), site());
+  else if constexpr (which == Hook::GlobalRange)
+    handler->globalRange(view, w.exec, w.at<uint64_t>(x.address), w.at<uint64_t>(x.length), info(), site());
+  else if constexpr (which == Hook::AtomicDone) {
+    const uint8_t *flags = w.at<uint8_t>(x.wrote);
+    LaneMask wrote = 0;
+    for (LaneMask rest = w.exec; rest; rest &= rest - 1)
+      wrote |= LaneMask(flags[__builtin_ctzll(rest)] & 1) << __builtin_ctzll(rest);
+    handler->atomicDone(view, w.exec, w.at<uint64_t>(x.address), info(), site(), wrote);
+    w.tick();
+  } else if constexpr (which == Hook::BarrierArrive)
     handler->barrierArrive(view, w.exec, site());
   else if constexpr (which == Hook::BarrierLeave)
     handler->barrierLeave(view, w.exec, site());

@@ -87,6 +87,8 @@ struct Wave {
   const Op *pc = nullptr;
   Stop stop = Stop::None;
   int32_t quantum = 0; ///< memory and sync operations until the next switch
+  /// No switch before the AtomicDone hook: what an atomic reads and writes must be what the hooks around it see.
+  bool hold = false;
   int64_t fuel = 0;    ///< operations until the next look at the cancel flag
   Frame *frame = nullptr;
   Workgroup *group = nullptr;
@@ -110,7 +112,7 @@ struct Wave {
 
   /// After a memory or synchronisation operation: other waves may run now.
   [[gnu::always_inline]] void tick() {
-    if (--quantum <= 0 && stop == Stop::None)
+    if (!hold && --quantum <= 0 && stop == Stop::None)
       stop = Stop::Yield;
   }
 

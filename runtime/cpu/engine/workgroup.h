@@ -57,6 +57,7 @@ struct LaunchState {
   const Function *(*functionAt)(LaunchState &, uint64_t address, const char **error) = nullptr;
   void *program = nullptr; ///< for the two above
   void *kernel = nullptr;
+  void *hookData = nullptr; ///< WaveView::dispatchData
 };
 
 struct Workgroup {

@@ -26,16 +26,37 @@ struct GlobalConflict {
 /// What an atomic that was executed does to the order of waves. False if the table had no room for its release.
 inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
   const abi::Scope scope = abi::atomicScope(info);
+  const uint32_t label = wave.generation[kGlobal];
   if (reads)
     wave.atomicRead(table.find(key), scope, abi::atomicAcquires(info));
-  if (!wrote)
-    return true;
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
-  const bool publishes = abi::atomicReleases(info) || wave.fenceRelease.valid;
+  const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.valid);
   SyncVariable *v = publishes ? table.get(key) : table.find(key);
-  if (v)
+  if (!v)
+    return !publishes;
+  if (wrote) {
     wave.atomicWrite(*v, scope, abi::atomicReleases(info), reads);
-  return v || !publishes;
+    v->wrote();
+  }
+  if (reads && reachesOtherWorkgroups(scope)) {
+    if (abi::atomicAcquires(info))
+      v->acquiredBy(wave.id, label);
+    else if (wave.seen.size() < 64)
+      wave.seen.push_back({key, v->version()});
+  }
+  return true;
+}
+
+/// The part of an acquire fence that concerns locations. Call before WaveOrder::fence.
+inline void acquireSeen(SyncTable &table, WaveOrder &wave, uint32_t info) {
+  const uint32_t bits = abi::fenceBits(info);
+  if (!(bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) || (bits & abi::kFenceImplied) ||
+      !reachesOtherWorkgroups(abi::fenceScope(info)))
+    return;
+  for (const WaveOrder::SeenVersion &s : wave.seen)
+    if (SyncVariable *v = table.find(s.key); v && v->version() == s.version)
+      v->acquiredBy(wave.id, wave.generation[kGlobal]);
+  wave.seen.clear();
 }
 
 /// One dispatch. Locked by itself: its workgroups may run on several threads.
@@ -89,6 +110,12 @@ public:
     std::lock_guard lock(Mutex);
     OrderUnknown += !synchronise(Sync, wave, key, info, reads, wrote);
   }
+  void acquireFence(WaveOrder &wave, uint32_t info) {
+    if (wave.seen.empty())
+      return;
+    std::lock_guard lock(Mutex);
+    acquireSeen(Sync, wave, info);
+  }
   /// A plain store to a location that atomics use ends its release sequence.
   void plainStore(uint64_t key) {
     std::lock_guard lock(Mutex);
@@ -123,6 +150,9 @@ private:
       const AccessRecord &fresh = record;
       Shadow.access(wave, line, fresh, [&](const LineConflict &c) {
         const unsigned byte = unsigned(__builtin_ctz(c.mask));
+        if (c.previous.atomic && !fresh.atomic)
+          if (const SyncVariable *v = Sync.find(line * kLineBytes + byte); v && v->allWritesKnownTo(wave.id, wave.clock))
+            return;
         const unsigned run = unsigned(__builtin_ctzll(~(uint64_t(c.mask) >> byte)));
         onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte),
                                   line * kLineBytes + byte, run, c.scopeTooSmall});

@@ -219,7 +219,9 @@ public:
   }
   void fence(WaveView &wave, LaneMask, uint32_t info) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
-      s->order->wave(wave.wave).fence(info);
+      WaveOrder &order = s->order->wave(wave.wave);
+      s->dispatch->acquireFence(order, info);
+      order.fence(info);
       s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
     }
   }

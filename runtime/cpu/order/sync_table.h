@@ -13,6 +13,7 @@
 #include "wavesan/abi/hooks.h"
 
 #include <unordered_map>
+#include <vector>
 
 namespace wavesan::cpu {
 
@@ -52,7 +53,34 @@ public:
   const ReleaseClock &any() const { return Any; }
   bool empty() const { return Any.empty(); }
 
+  /// The location itself. An atomic stands behind the release fence that publishes for it, so no clock covers it; but a
+  /// wave that read the last value and then acquired has seen every write to this location complete. A plain access of
+  /// that wave, or of one that knows of its acquire, is ordered behind them all: the last block resets its ticket.
+  void wrote() {
+    ++Version;
+    Acquirers.clear();
+  }
+  uint64_t version() const { return Version; }
+  /// `label`: the acquiring wave's generation when it acquired the current version.
+  void acquiredBy(WaveId who, uint32_t label) {
+    if (Acquirers.size() < kMaxAcquirers)
+      Acquirers.push_back({who, label});
+  }
+  /// Is what the wave does next ordered behind all atomic writes to this location so far?
+  bool allWritesKnownTo(WaveId self, const WaveClock &clock) const {
+    return std::any_of(Acquirers.begin(), Acquirers.end(), [&](const Acquirer &a) {
+      return clock.knows(self, a.who, kGlobal, a.label);
+    });
+  }
+
 private:
+  struct Acquirer {
+    WaveId who;
+    uint32_t label;
+  };
+  static constexpr size_t kMaxAcquirers = 32; ///< more spinning readers than this only cost precision, never a race
+  uint64_t Version = 0;
+  std::vector<Acquirer> Acquirers;
   ReleaseClock ForAll, Any;
   std::unordered_map<uint32_t, ReleaseClock> ByWorkgroup;
 };

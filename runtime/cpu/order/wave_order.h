@@ -27,6 +27,11 @@ struct WaveOrder {
   } fenceRelease, wideFenceRelease;
   /// Relaxed reads not yet covered by an acquire fence: what a fence of workgroup or of wider scope would acquire.
   ReleaseClock pendingWorkgroup, pendingAll, pendingAny;
+  /// Locations whose current version a relaxed atomic has read since the last acquire fence of agent scope.
+  struct SeenVersion {
+    uint64_t key, version;
+  };
+  std::vector<SeenVersion> seen;
 
   WaveClock published(const WaveClock &known) const {
     WaveClock c = known;

@@ -23,10 +23,14 @@ public:
   OutputFile &operator=(const OutputFile &) = delete;
   /// Text that cannot be written is dropped.
   void write(std::string_view text);
+  bool isTerminal() const;
 
 private:
   int Descriptor = -1;
 };
+
+/// `path` with every %p replaced by the process id.
+std::string expandProcessId(const std::string &path);
 
 } // namespace wavesan::report
 

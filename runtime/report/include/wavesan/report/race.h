@@ -9,6 +9,7 @@
 
 #include "wavesan/abi/dispatch.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,11 +31,29 @@ struct Access {
   uint32_t bits = 0;      ///< abi::AccessBits
   uint32_t sizeBytes = 0; ///< of one lane's access; 0: a range (memcpy, memset)
   std::string opcode;     ///< "load", "atomicrmw add", "memcpy"; may be empty
-  uint32_t wave = 0;      ///< index in the workgroup
-  uint32_t lane = 0;      ///< index in the wave
+  uint32_t workgroup[3] = {};
+  uint32_t wave = 0;               ///< index in the workgroup
+  std::optional<uint32_t> lane;    ///< index in the wave; empty when it was not recorded
+  std::optional<abi::Scope> scope; ///< of an atomic, where known
   /// Innermost frame first, then the calls it was inlined through. Empty without debug info.
   std::vector<Frame> frames;
   std::optional<uint32_t> epoch; ///< barriers its wave had passed, where known
+};
+
+/// Where bytes of global memory lie, in terms that are the same in every run: never an address.
+struct MemoryPlace {
+  enum class Kind : uint8_t {
+    Unknown,         ///< memory that the tool does not follow
+    Allocation,      ///< allocated by the program, or by its language runtime for it
+    RegisteredHost,  ///< host memory that the program made accessible to the device
+    KernelArguments, ///< allocated from memory meant for kernel arguments
+    DeviceVariable,  ///< a variable of a loaded code object
+  };
+  Kind kind = Kind::Unknown;
+  uint64_t number = 0; ///< from 1 in order of allocation, counted per kind; 0 for variables
+  uint64_t bytes = 0;  ///< size of the whole
+  uint64_t offset = 0; ///< of the first conflicting byte
+  std::string name;    ///< of a variable, demangled
 };
 
 /// In which order the two accesses were seen.
@@ -59,16 +78,20 @@ struct Race {
   std::string kernel;        ///< demangled
   std::string kernelMangled; ///< linkage name
   uint64_t dispatch = 0;     ///< the tool's number of the dispatch that showed it first, from 1
-  uint32_t workgroup[3] = {};
   uint32_t waveSize = 64;
-  uint32_t ldsFirst = 0, ldsSize = 0;     ///< conflicting bytes, LDS byte offsets
-  std::string variable;                   ///< source name; empty when unknown
-  std::optional<uint32_t> variableOffset; ///< of the first conflicting byte in `variable`
-  Access current;                         ///< the access that found the conflict
-  Access previous;                        ///< the one before it
-  uint64_t occurrences = 1;               ///< conflicts with these positions so far, this one included
-  bool bothOrders = false;                ///< the two sides were also seen the other way round
+  abi::RaceSpace space = abi::RaceSpace::Lds;
+  uint32_t size = 0;                                 ///< conflicting bytes
+  uint32_t ldsFirst = 0;                             ///< LDS byte offset of the first one
+  MemoryPlace place;                                 ///< of the first one, in global memory
+  abi::Scope neededScope = abi::Scope::SingleThread; ///< ScopeTooSmall: the scope that would do
+  std::string variable;                              ///< source name; empty when unknown
+  std::optional<uint32_t> variableOffset;            ///< of the first conflicting byte in `variable`
+  Access current;                                    ///< the access that found the conflict
+  Access previous;                                   ///< the one before it
+  uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included
+  bool bothOrders = false;                           ///< the two sides were also seen the other way round
 
+  bool betweenWorkgroups() const { return !std::equal(current.workgroup, current.workgroup + 3, previous.workgroup); }
   bool atomicAgainstPlain() const { return ((current.bits ^ previous.bits) & abi::kAccessAtomic) != 0; }
 };
 
@@ -91,6 +114,16 @@ bool inProgramOrder(const Race &race);
 
 /// "read", "write", "atomic read-modify-write", ...
 std::string accessText(uint32_t bits);
+
+// Names of values. Machine-readable formats use them, so they are stable.
+std::string className(abi::RaceClass c);                   ///< "race", "missing-fence", "scope-too-small"
+std::string scopeName(abi::Scope scope);                   ///< "agent", ...
+std::string workgroupText(const uint32_t (&workgroup)[3]); ///< "(1,0,0)"
+
+/// Header files of HIP and of the compiler: the user cannot change anything there.
+bool isSystemFile(const std::string &file);
+/// Index of the frame to show first: the innermost one in the user's own code. `frames` is not empty.
+size_t userFrame(const std::vector<Frame> &frames);
 
 /// Demangles an Itanium C++ name; other names are returned as they are.
 std::string demangle(const std::string &name);

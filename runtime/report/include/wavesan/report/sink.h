@@ -8,6 +8,7 @@
 #include "wavesan/report/race.h"
 #include "wavesan/report/summary.h"
 
+#include <string>
 #include <string_view>
 
 namespace wavesan::report {
@@ -20,8 +21,8 @@ public:
   virtual void onRace(const Race &race) = 0;
   /// Something about the tool itself: a warning, an error, an option. One line without the "wavesan: " prefix.
   virtual void onMessage(std::string_view line) = 0;
-  /// Once, at the end of the process.
-  virtual void onSummary(const Summary &summary) = 0;
+  /// At the end, once per load of the tool. Returns one line when the output could not be written, else nothing.
+  virtual std::string onSummary(const Summary &summary) = 0;
 };
 
 } // namespace wavesan::report

@@ -15,7 +15,8 @@ namespace wavesan::report {
 struct Summary {
   uint64_t checkedAccesses = 0; ///< wave-level access operations, summed over waves
   uint64_t kernels = 0;         ///< distinct kernels with a checked dispatch
-  uint64_t races = 0;           ///< distinct races, printed or not
+  uint64_t races = 0;           ///< distinct races, printed or not; suppressed ones excluded
+  uint64_t globalAccesses = 0;  ///< of checkedAccesses, those to global memory
   uint64_t dispatches = 0;      ///< kernel dispatches of the program, checked or not (runtime-internal ones excluded)
   uint64_t checkedDispatches = 0;
 
@@ -27,7 +28,8 @@ struct Summary {
   uint64_t generationOverflow = 0;   ///< accesses not recorded: the wave's generation counter was exhausted
   uint64_t outsideShadow = 0;        ///< LDS accesses beyond the shadow
   uint64_t damagedRecords = 0;       ///< race records that made no sense
-  uint64_t orderUnknown = 0;         ///< conflicts without a report because the order of the two sides is unknown
+  uint64_t orderUnknown = 0;         ///< atomics whose release could not be recorded
+  uint64_t globalUnchecked = 0;      ///< checked dispatches whose accesses to global memory nobody checked
   uint64_t unfinishedDispatches = 0; ///< checked dispatches that had not completed when the process ended
   uint64_t failedDispatches = 0;     ///< checked dispatches that the runtime completed with an error
   uint64_t errors = 0;               ///< failures of the tool itself; each was printed where it happened
@@ -35,6 +37,10 @@ struct Summary {
   std::map<std::string, uint64_t> skippedSites; ///< reason -> places, over the kernels that were checked
   std::map<std::string, uint64_t> noTwin;       ///< kernel (demangled) -> dispatches
   std::map<std::pair<std::string, std::string>, uint64_t> unchecked; ///< (kernel, reason) -> dispatches
+  std::map<std::string, uint64_t> suppressed;                        ///< suppression and its place -> distinct races
+
+  /// Adds what another load of the tool in the same process found. Kernels and races known to both count twice.
+  Summary &operator+=(const Summary &other);
 };
 
 } // namespace wavesan::report

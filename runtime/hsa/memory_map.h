@@ -1,0 +1,69 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What lies at a device address, by number of allocation instead of by address, so that reports repeat.
+//
+// A race is looked up after its dispatch, when the program may have freed the memory and received the same addresses
+// again. So every range knows during which dispatches it lived, and ranges that have gone are kept for a while.
+#ifndef WAVESAN_HSA_MEMORY_MAP_H
+#define WAVESAN_HSA_MEMORY_MAP_H
+
+#include "wavesan/report/race.h"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace wavesan::hsa {
+
+/// Thread-safe. "Now" is the number of the latest dispatch, read from a counter that the owner of the map keeps.
+class MemoryMap {
+public:
+  using Kind = report::MemoryPlace::Kind;
+  explicit MemoryMap(const std::atomic<uint64_t> &latestDispatch) : Latest(latestDispatch) {}
+
+  /// A new range; it ends an older one that begins at the same address. Returns its number among those of its kind.
+  uint64_t add(Kind kind, const void *begin, uint64_t bytes);
+  /// A variable of an executable.
+  void addVariable(uint64_t executable, std::string name, uint64_t address, uint64_t bytes);
+
+  /// Ends the range of one of these kinds that begins at this address. To be called before the memory is really freed,
+  /// because then the address may be allocated again at once.
+  void remove(Kind kind, const void *begin);
+  void removeExecutable(uint64_t executable);
+  /// Takes the last remove() of this address back: the runtime refused to free it.
+  void restore(Kind kind, const void *begin);
+
+  /// What lay at `address` while the dispatch ran.
+  report::MemoryPlace find(uint64_t address, uint64_t dispatch) const;
+
+private:
+  struct Range {
+    Kind kind;
+    uint64_t begin, bytes;
+    uint64_t number;
+    uint64_t executable;
+    uint64_t born;         ///< dispatches up to this one came before it
+    uint64_t died = ~0ull; ///< dispatches up to this one may have used it
+    std::string name;
+  };
+  using Ranges = std::multimap<uint64_t, Range>; ///< by first address
+  static report::MemoryPlace placeOf(const Range &range, uint64_t address);
+  static bool contains(const Range &range, uint64_t address, uint64_t dispatch);
+  void insert(Range range);
+  Ranges::iterator bury(Ranges::iterator it);
+
+  const std::atomic<uint64_t> &Latest;
+  mutable std::mutex Mutex;
+  Ranges Live;
+  std::deque<Range> Gone; ///< the latest in front
+  std::map<Kind, uint64_t> Numbers;
+  uint64_t LongestLive = 0; ///< no live range is longer
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_MEMORY_MAP_H

@@ -1,0 +1,186 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// SARIF 2.1.0 (OASIS): one run, one rule per verdict class and memory, one result per distinct race.
+#include "wavesan/report/document.h"
+
+#include "wavesan/report/suggestion.h"
+#include "wavesan/report/text_sink.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace wavesan::report {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSchema[] = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr char kRootId[] = "SRCROOT";
+
+struct Rule {
+  abi::RaceClass raceClass;
+  const char *name, *brief, *help;
+};
+/// Positions are the rule indices of the results.
+constexpr Rule kRules[] = {
+    {abi::RaceClass::Race, "DataRace", "Two accesses to the same memory, one of them a write, have no order.",
+     "Put a barrier between the two accesses, make both atomic, or end the kernel between them."},
+    {abi::RaceClass::MissingFence, "MissingFence",
+     "A barrier lies between two accesses, but the earlier one may still be under way when the barrier opens.",
+     "Use __syncthreads(), which orders memory, instead of a bare barrier."},
+    {abi::RaceClass::ScopeTooSmall, "ScopeTooSmall",
+     "Two accesses are synchronised at a scope that does not include both sides.",
+     "Use a scope that includes both sides, such as __HIP_MEMORY_SCOPE_AGENT between workgroups."},
+};
+
+size_t ruleIndex(abi::RaceClass c) {
+  for (size_t i = 0; i < std::size(kRules); ++i)
+    if (kRules[i].raceClass == c)
+      return i;
+  return 0;
+}
+
+Json text(const std::string &s) { return {{"text", s}}; }
+
+/// Percent-encodes what a URI path may not hold.
+std::string uriPath(const std::string &path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (unsigned char c : path) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || std::strchr("/-._~+", c))
+      out += char(c);
+    else
+      out += {'%', kHex[c >> 4], kHex[c & 15]};
+  }
+  return out;
+}
+
+Json artifact(const std::string &file, const std::string &directory) {
+  std::string relative = relativePath(file, directory);
+  if (!relative.empty() && relative[0] == '/')
+    return {{"uri", "file://" + uriPath(relative)}};
+  Json out = {{"uri", uriPath(relative)}};
+  if (!directory.empty())
+    out["uriBaseId"] = kRootId;
+  return out;
+}
+
+/// Null when the position is unknown.
+Json location(const Frame &frame, const std::string &directory) {
+  if (frame.file.empty())
+    return nullptr;
+  Json physical = {{"artifactLocation", artifact(frame.file, directory)}};
+  if (frame.line != 0) {
+    physical["region"] = {{"startLine", frame.line}};
+    if (frame.column != 0)
+      physical["region"]["startColumn"] = frame.column;
+  }
+  Json out = {{"physicalLocation", physical}};
+  if (!frame.function.empty())
+    out["logicalLocations"] = Json::array({Json{{"fullyQualifiedName", frame.function}, {"kind", "function"}}});
+  return out;
+}
+
+Json sideLocation(const Access &access, const std::string &directory) {
+  return access.frames.empty() ? Json(nullptr) : location(access.frames[userFrame(access.frames)], directory);
+}
+
+std::string sideText(const Access &access, bool withWorkgroup) {
+  std::string out = accessText(access.bits) + " by ";
+  if (withWorkgroup)
+    out += "workgroup " + workgroupText(access.workgroup) + " ";
+  return out + "wave " + std::to_string(access.wave) + " lane " + (access.lane ? std::to_string(*access.lane) : "?");
+}
+
+/// The whole chain of calls of one side; null where there is nothing beyond its position.
+Json stackJson(const Access &access, const std::string &message, const std::string &directory) {
+  Json frames = Json::array();
+  for (const Frame &frame : access.frames)
+    if (Json at = location(frame, directory); !at.is_null())
+      frames.push_back({{"location", at}});
+  return frames.size() < 2 ? Json(nullptr) : Json{{"message", text(message)}, {"frames", frames}};
+}
+
+/// First line of the text report without its prefix and class, then reason and advice.
+std::string resultText(const Race &race) {
+  TextOptions options;
+  options.sourceExcerpt = false;
+  std::string head = raceText(race, options);
+  head.resize(head.find('\n'));
+  head.erase(0, head.find(": ", head.find(": ") + 1) + 2);
+  return head + " in kernel " + (race.kernel.empty() ? "unknown" : race.kernel) + ": " + reasonText(race) +
+         ". Fix: " + fixText(race) + ".";
+}
+
+Json resultJson(const Race &race, const std::string &directory) {
+  const bool apart = race.betweenWorkgroups();
+  Json out = {{"ruleId", className(race.raceClass)},
+              {"ruleIndex", ruleIndex(race.raceClass)},
+              {"level", "error"},
+              {"message", text(resultText(race))}};
+  const std::string current = sideText(race.current, apart), previous = sideText(race.previous, apart);
+  out["locations"] = Json::array();
+  Json at = sideLocation(race.current, directory), before = sideLocation(race.previous, directory);
+  if (!at.is_null()) {
+    at["message"] = text(current);
+    out["locations"].push_back(at);
+  }
+  out["relatedLocations"] = Json::array();
+  if (!before.is_null()) {
+    before["id"] = 1;
+    before["message"] = text(previous);
+    out["relatedLocations"].push_back(before);
+  }
+  Json stacks = Json::array();
+  for (const Json &stack : {stackJson(race.current, current, directory), stackJson(race.previous, previous, directory)})
+    if (!stack.is_null())
+      stacks.push_back(stack);
+  if (!stacks.empty())
+    out["stacks"] = stacks;
+  out["occurrenceCount"] = std::max<uint64_t>(race.occurrences, 1);
+  return out;
+}
+
+Json rulesJson() {
+  Json rules = Json::array();
+  for (const Rule &rule : kRules)
+    rules.push_back({{"id", className(rule.raceClass)},
+                     {"name", rule.name},
+                     {"shortDescription", text(rule.brief)},
+                     {"help", text(rule.help)},
+                     {"defaultConfiguration", {{"level", "error"}}}});
+  return rules;
+}
+
+Json invocationJson(const Document &document) {
+  Json notes = Json::array();
+  auto note = [&](const char *level, const std::string &line) {
+    notes.push_back({{"level", level}, {"message", text(line)}});
+  };
+  for (const std::string &line : document.messages)
+    note("warning", line);
+  for (const std::string &line : summaryRemarks(document.summary))
+    note("warning", line);
+  note("note", checkedText(document.summary));
+  return {{"executionSuccessful", document.summary.errors == 0}, {"toolExecutionNotifications", notes}};
+}
+
+} // namespace
+
+std::string sarifText(const Document &document) {
+  Json run = {{"tool", {{"driver", {{"name", "WaveSan"}, {"rules", rulesJson()}}}}}};
+  if (!document.directory.empty())
+    run["originalUriBaseIds"] = {{kRootId, {{"uri", "file://" + uriPath(document.directory) + "/"}}}};
+  run["invocations"] = Json::array({invocationJson(document)});
+  run["results"] = Json::array();
+  for (const Race &race : document.races)
+    run["results"].push_back(resultJson(race, document.directory));
+  Json out = {{"$schema", kSchema}, {"version", "2.1.0"}};
+  out["runs"] = Json::array({std::move(run)});
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace wavesan::report

@@ -1,0 +1,43 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/report/summary.h"
+
+namespace wavesan::report {
+
+Summary &Summary::operator+=(const Summary &other) {
+  constexpr uint64_t Summary::*kNumbers[] = {&Summary::checkedAccesses,
+                                             &Summary::kernels,
+                                             &Summary::races,
+                                             &Summary::globalAccesses,
+                                             &Summary::dispatches,
+                                             &Summary::checkedDispatches,
+                                             &Summary::racesNotPrinted,
+                                             &Summary::laterOccurrences,
+                                             &Summary::racesDropped,
+                                             &Summary::historyOverflow,
+                                             &Summary::generationOverflow,
+                                             &Summary::outsideShadow,
+                                             &Summary::damagedRecords,
+                                             &Summary::orderUnknown,
+                                             &Summary::globalUnchecked,
+                                             &Summary::unfinishedDispatches,
+                                             &Summary::failedDispatches,
+                                             &Summary::errors};
+  // A number that is missing above would be lost without a word.
+  static_assert(sizeof(Summary) == sizeof(kNumbers) / sizeof(kNumbers[0]) * sizeof(uint64_t) +
+                                       3 * sizeof(std::map<std::string, uint64_t>) +
+                                       sizeof(std::map<std::pair<std::string, std::string>, uint64_t>));
+  for (uint64_t Summary::*number : kNumbers)
+    this->*number += other.*number;
+  auto add = [](auto &to, const auto &from) {
+    for (const auto &[key, count] : from)
+      to[key] += count;
+  };
+  add(skippedSites, other.skippedSites);
+  add(noTwin, other.noTwin);
+  add(unchecked, other.unchecked);
+  add(suppressed, other.suppressed);
+  return *this;
+}
+
+} // namespace wavesan::report

@@ -1,0 +1,285 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The same reports through every format.
+#include "sample_races.h"
+
+#include "wavesan/report/document.h"
+#include "wavesan/report/text_sink.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace wavesan::report;
+using namespace wavesan::test;
+using Json = nlohmann::json;
+
+namespace {
+
+Document sample() {
+  Document d;
+  d.directory = "/src/my app";
+  Race lds =
+      race(Order::ReadAfterWrite,
+           access(R, 0, 0, {at(5, 10, "load<int>", "/src/my app/tile.h"), at(20, 3, "k", "/src/my app/app.hip")}),
+           access(W, 1, 63, {at(8, 13, "k", "/src/my app/app.hip")}));
+  lds.occurrences = 128;
+  lds.bothOrders = true;
+  lds.current.opcode = "load";
+  lds.current.epoch = 2;
+  d.races.push_back(lds);
+  Race scope = globalRace(Order::WriteAfterWrite, access(R | W | A, 0, 3, {at(12, 3, "k", "/other/a+b.hip")}),
+                          access(R | W | A, 2, 3, {}));
+  scope.raceClass = wavesan::abi::RaceClass::ScopeTooSmall;
+  scope.neededScope = wavesan::abi::Scope::Agent;
+  scope.current.scope = scope.previous.scope = wavesan::abi::Scope::Workgroup;
+  scope.previous.lane.reset();
+  scope.variable = "a<b>&\"c\"\xff";
+  d.races.push_back(scope);
+  d.messages = {"something about <the tool>"};
+  d.summary.checkedAccesses = 1200;
+  d.summary.globalAccesses = 200;
+  d.summary.kernels = 1;
+  d.summary.races = 3;
+  d.summary.dispatches = 5;
+  d.summary.checkedDispatches = 4;
+  d.summary.racesNotPrinted = 1;
+  d.summary.errors = 1;
+  d.summary.noTwin = {{"vadd(float*)", 1}};
+  d.summary.skippedSites = {{"inline asm", 2}};
+  d.summary.suppressed = {{"race:known (s.txt:1)", 4}};
+  d.summary.unchecked = {{{"big()", "too big"}, 1}};
+  return d;
+}
+
+/// A small reader of XML: enough to see that tags nest and to find attributes. Fails the test on malformed input.
+struct XmlElement {
+  std::string name;
+  std::map<std::string, std::string> attributes;
+  std::string text;
+  std::vector<XmlElement> children;
+
+  const XmlElement *child(const std::string &n) const {
+    for (const XmlElement &c : children)
+      if (c.name == n)
+        return &c;
+    return nullptr;
+  }
+};
+
+std::string unescaped(std::string s) {
+  for (auto [entity, c] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}})
+    for (size_t at = s.find(entity); at != std::string::npos; at = s.find(entity, at + 1))
+      s.replace(at, strlen(entity), c);
+  return s;
+}
+
+XmlElement parseElement(const std::string &s, size_t &at) {
+  XmlElement e;
+  EXPECT_EQ(s.at(at), '<');
+  size_t end = s.find('>', at);
+  std::string tag = s.substr(at + 1, end - at - 1);
+  const bool empty = tag.back() == '/';
+  if (empty)
+    tag.pop_back();
+  size_t i = tag.find(' ');
+  e.name = tag.substr(0, i);
+  while (i != std::string::npos && i + 1 < tag.size()) {
+    size_t equals = tag.find("=\"", i), close = tag.find('"', equals + 2);
+    e.attributes[tag.substr(i + 1, equals - i - 1)] = unescaped(tag.substr(equals + 2, close - equals - 2));
+    i = close + 1;
+  }
+  at = end + 1;
+  while (!empty) {
+    size_t next = s.find('<', at);
+    if (next == std::string::npos) {
+      ADD_FAILURE() << "unclosed " << e.name;
+      return e;
+    }
+    e.text += unescaped(s.substr(at, next - at));
+    at = next;
+    if (s[at + 1] == '/') {
+      size_t close = s.find('>', at);
+      EXPECT_EQ(s.substr(at + 2, close - at - 2), e.name);
+      at = close + 1;
+      break;
+    }
+    e.children.push_back(parseElement(s, at));
+  }
+  return e;
+}
+
+} // namespace
+
+TEST(Formats, EveryFormatHoldsTheSameRaces) {
+  const Document d = sample();
+  std::string text;
+  TextSink sink([&](std::string_view s) { text += s; }, TextOptions{});
+  for (const Race &r : d.races)
+    sink.onRace(r);
+  const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
+  const std::string junit = junitText(d);
+  ASSERT_EQ(json["races"].size(), d.races.size());
+  ASSERT_EQ(sarif["runs"][0]["results"].size(), d.races.size());
+  for (size_t i = 0; i < d.races.size(); ++i) {
+    const std::string name = className(d.races[i].raceClass), fix = json["races"][i]["fix"];
+    EXPECT_EQ(json["races"][i]["class"], name);
+    EXPECT_EQ(sarif["runs"][0]["results"][i]["ruleId"], name);
+    EXPECT_NE(text.find("wavesan: " + name + ":"), std::string::npos);
+    EXPECT_NE(text.find("  fix: " + fix + "\n"), std::string::npos);
+    EXPECT_NE(junit.find("fix: " + fix + "\n"), std::string::npos);
+    EXPECT_NE(sarif["runs"][0]["results"][i]["message"]["text"].get<std::string>().find("Fix: " + fix + "."),
+              std::string::npos);
+  }
+}
+
+TEST(Formats, Json) {
+  const Json j = Json::parse(jsonText(sample()));
+  EXPECT_EQ(j["schema"], "wavesan-report");
+  EXPECT_EQ(j["schemaVersion"], 1);
+  EXPECT_EQ(j["messages"], Json::array({"something about <the tool>"}));
+  const Json &lds = j["races"][0], &scope = j["races"][1];
+  EXPECT_EQ(lds["space"], "lds");
+  EXPECT_EQ(lds["order"], "read-after-write");
+  EXPECT_EQ(lds["situation"], "straight-line");
+  EXPECT_EQ(lds["kernelMangled"], "_Z1kPi");
+  EXPECT_EQ(lds["variable"], "tile");
+  EXPECT_EQ(lds["variableOffset"], 252);
+  EXPECT_EQ(lds["place"], (Json{{"kind", "lds"}, {"offset", 508}}));
+  EXPECT_EQ(lds["occurrences"], 128);
+  EXPECT_EQ(lds["bothOrders"], true);
+  ASSERT_EQ(lds["sides"].size(), 2u);
+  EXPECT_EQ(
+      lds["sides"][0],
+      (Json{{"role", "current"},
+            {"access", "read"},
+            {"reads", true},
+            {"writes", false},
+            {"atomic", false},
+            {"bytes", 4},
+            {"operation", "load"},
+            {"workgroup", {1, 0, 0}},
+            {"wave", 0},
+            {"lane", 0},
+            {"barriersPassed", 2},
+            {"frames",
+             Json::array({{{"function", "load<int>"}, {"file", "/src/my app/tile.h"}, {"line", 5}, {"column", 10}},
+                          {{"function", "k"}, {"file", "/src/my app/app.hip"}, {"line", 20}, {"column", 3}}})}}));
+  EXPECT_EQ(scope["place"], (Json{{"kind", "allocation"}, {"number", 3}, {"bytes", 4096}, {"offset", 16}}));
+  EXPECT_EQ(scope["betweenWorkgroups"], true);
+  EXPECT_EQ(scope["neededScope"], "agent");
+  EXPECT_EQ(scope["sides"][0]["scope"], "workgroup");
+  EXPECT_TRUE(scope["sides"][1]["lane"].is_null());
+  EXPECT_EQ(scope["sides"][1]["frames"], Json::array());
+  EXPECT_EQ(scope["variable"], "a<b>&\"c\"\xef\xbf\xbd"); // no UTF-8: replaced
+  const Json &s = j["summary"];
+  EXPECT_EQ(s["checkedAccesses"], 1200);
+  EXPECT_EQ(s["globalAccesses"], 200);
+  EXPECT_EQ(s["races"], 3);
+  EXPECT_EQ(s["losses"]["racesNotPrinted"], 1);
+  EXPECT_EQ(s["losses"]["errors"], 1);
+  EXPECT_EQ(s["uninstrumentedKernels"], Json::array({{{"kernel", "vadd(float*)"}, {"dispatches", 1}}}));
+  EXPECT_EQ(s["uncheckedKernels"], Json::array({{{"kernel", "big()"}, {"reason", "too big"}, {"dispatches", 1}}}));
+  EXPECT_EQ(s["suppressed"], Json::array({{{"suppression", "race:known (s.txt:1)"}, {"races", 4}}}));
+  EXPECT_EQ(s["skippedSites"], Json::array({{{"reason", "inline asm"}, {"places", 2}}}));
+}
+
+TEST(Formats, SarifHasWhatTheStandardRequires) {
+  const Json j = Json::parse(sarifText(sample()));
+  EXPECT_EQ(j["version"], "2.1.0");
+  EXPECT_NE(j["$schema"].get<std::string>().find("sarif-schema-2.1.0.json"), std::string::npos);
+  ASSERT_TRUE(j["runs"].is_array());
+  ASSERT_EQ(j["runs"].size(), 1u);
+  const Json &run = j["runs"][0], &driver = run["tool"]["driver"];
+  EXPECT_EQ(driver["name"], "WaveSan");
+  ASSERT_TRUE(driver["rules"].is_array());
+  EXPECT_EQ(run["originalUriBaseIds"]["SRCROOT"]["uri"], "file:///src/my%20app/");
+  ASSERT_TRUE(run["invocations"].is_array());
+  EXPECT_EQ(run["invocations"][0]["executionSuccessful"], false); // an error of the tool itself
+  for (const Json &note : run["invocations"][0]["toolExecutionNotifications"])
+    EXPECT_TRUE(note["message"]["text"].is_string());
+  ASSERT_TRUE(run["results"].is_array());
+  for (const Json &result : run["results"]) {
+    ASSERT_LT(result["ruleIndex"].get<size_t>(), driver["rules"].size());
+    const Json &rule = driver["rules"][result["ruleIndex"].get<size_t>()];
+    EXPECT_EQ(rule["id"], result["ruleId"]);
+    EXPECT_TRUE(rule["shortDescription"]["text"].is_string());
+    EXPECT_TRUE(result["message"]["text"].is_string());
+    EXPECT_EQ(result["level"], "error");
+    EXPECT_TRUE(result["locations"].is_array());
+    EXPECT_TRUE(result["relatedLocations"].is_array());
+    EXPECT_GE(result["occurrenceCount"].get<int>(), 1);
+  }
+  const Json &lds = run["results"][0], &scope = run["results"][1];
+  EXPECT_EQ(lds["locations"][0]["physicalLocation"],
+            (Json{{"artifactLocation", {{"uri", "tile.h"}, {"uriBaseId", "SRCROOT"}}},
+                  {"region", {{"startLine", 5}, {"startColumn", 10}}}}));
+  EXPECT_EQ(lds["locations"][0]["logicalLocations"],
+            Json::array({{{"fullyQualifiedName", "load<int>"}, {"kind", "function"}}}));
+  EXPECT_EQ(lds["locations"][0]["message"]["text"], "read by wave 0 lane 0");
+  EXPECT_EQ(lds["relatedLocations"][0]["physicalLocation"]["region"]["startLine"], 8);
+  EXPECT_EQ(lds["relatedLocations"][0]["id"], 1);
+  ASSERT_EQ(lds["stacks"].size(), 1u); // the other side has no caller
+  EXPECT_EQ(lds["stacks"][0]["frames"].size(), 2u);
+  EXPECT_EQ(
+      lds["message"]["text"].get<std::string>().find(
+          "LDS write-read (read after write) on `tile`, 4 bytes at tile+252 (LDS bytes 508..511) in kernel k(int*): "
+          "no barrier between them"),
+      0u)
+      << lds["message"];
+  EXPECT_EQ(scope["locations"][0]["physicalLocation"]["artifactLocation"], (Json{{"uri", "file:///other/a+b.hip"}}));
+  EXPECT_TRUE(scope["relatedLocations"].empty());
+}
+
+TEST(Formats, JUnit) {
+  const std::string text = junitText(sample());
+  const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  ASSERT_EQ(text.find(head), 0u);
+  size_t at = head.size();
+  const XmlElement root = parseElement(text, at);
+  EXPECT_EQ(text.substr(at), "\n");
+  EXPECT_EQ(root.name, "testsuites");
+  ASSERT_EQ(root.children.size(), 1u);
+  const XmlElement &suite = root.children[0];
+  std::map<std::string, size_t> counts;
+  for (const XmlElement &c : suite.children) {
+    if (c.name != "testcase")
+      continue;
+    ++counts["tests"];
+    for (auto [tag, counter] : {std::pair{"failure", "failures"}, {"error", "errors"}, {"skipped", "skipped"}})
+      counts[counter] += c.child(tag) != nullptr;
+  }
+  for (const char *counter : {"tests", "failures", "errors", "skipped"}) {
+    EXPECT_EQ(suite.attributes.at(counter), std::to_string(counts[counter])) << counter;
+    EXPECT_EQ(root.attributes.at(counter), std::to_string(counts[counter])) << counter;
+  }
+  EXPECT_EQ(counts["failures"], 3u); // the third was not printed
+  EXPECT_EQ(counts["errors"], 1u);
+  const XmlElement &race = suite.children[0];
+  EXPECT_EQ(race.attributes.at("classname"), "wavesan.k(int*)");
+  EXPECT_EQ(race.attributes.at("name"), "race tile.h:5:10 against app.hip:8:13");
+  EXPECT_EQ(race.child("failure")->attributes.at("type"), "race");
+  EXPECT_NE(race.child("failure")->text.find("  fix: put __syncthreads() between line 8 and line 20"),
+            std::string::npos)
+      << race.child("failure")->text;
+  EXPECT_NE(suite.children[1].child("failure")->text.find("on `a<b>&\"c\"?`"), std::string::npos);
+  EXPECT_EQ(suite.children.back().name, "system-err");
+  EXPECT_EQ(suite.children.back().text, "something about <the tool>\n");
+}
+
+TEST(Formats, NothingCheckedIsNoPassedTest) {
+  const std::string text = junitText(Document{});
+  EXPECT_NE(text.find("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\""), std::string::npos) << text;
+  EXPECT_NE(text.find("nothing was checked: the program ran no kernel"), std::string::npos) << text;
+  Document clean;
+  clean.summary.checkedAccesses = 7;
+  clean.summary.kernels = clean.summary.dispatches = clean.summary.checkedDispatches = 1;
+  EXPECT_NE(junitText(clean).find("tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\""), std::string::npos);
+  EXPECT_EQ(Json::parse(sarifText(clean))["runs"][0]["results"], Json::array());
+  EXPECT_EQ(Json::parse(jsonText(clean))["races"], Json::array());
+}
+
+TEST(Formats, ControlCharactersAndBrokenUtf8DoNotBreakXml) {
+  Document d = sample();
+  d.messages = {std::string("a\x01\x1b b\xc3\xa4 \xed\xa0\x80 \xf0\x9f\x98\x80 \xc3")};
+  EXPECT_NE(junitText(d).find("<system-err>a?? b\xc3\xa4 ??? \xf0\x9f\x98\x80 ?\n"), std::string::npos) << junitText(d);
+}
