@@ -188,10 +188,16 @@ private:
         break;
       }
     };
-    for (const AsmSync &Sync : Facts.Before)
+    ArrayRef<AsmSync> Before = Facts.Before, After = Facts.After;
+    // Next to the asm on both sides: a barrier with one site.
+    bool Full = !Before.empty() && Before.back().What == AsmSync::BarrierArrive && !After.empty() &&
+                After.front().What == AsmSync::BarrierLeave;
+    for (const AsmSync &Sync : Before.drop_back(Full))
       Add(Sync, true);
-    for (const AsmSync &Sync : reverse(Facts.After))
+    for (const AsmSync &Sync : reverse(After.drop_front(Full)))
       Add(Sync, false);
+    if (Full)
+      Choice.Points.push_back({&Call, SyncPoint::BarrierFull});
     return Error::success();
   }
 

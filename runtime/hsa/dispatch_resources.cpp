@@ -103,7 +103,7 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
       Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
       Buffers.take(agent.kernarg, agent.agent, kernargBytes, out.kernarg, error) &&
       (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error)) &&
-      Signals.take(out.signal, error);
+      Signals.take(out.signal, error) && Signals.take(out.drained, error) && Signals.take(out.passed, error);
   if (!good) {
     give(out);
     out = {};
@@ -140,6 +140,8 @@ void DispatchResources::give(const DispatchMemory &memory) {
   Buffers.give(memory.kernarg);
   Buffers.give(memory.slots);
   Signals.give(memory.signal);
+  Signals.give(memory.drained);
+  Signals.give(memory.passed);
 }
 
 } // namespace wavesan::hsa

@@ -68,6 +68,8 @@ struct DispatchMemory {
   abi::DispatchCounters *counters = nullptr;
   abi::RaceTable *table = nullptr;
   hsa_signal_t signal{};
+  /// The queue goes on behind the dispatch when `drained` is 0; it has done so when `passed` is 0.
+  hsa_signal_t drained{}, passed{};
 
   abi::RaceRecord *records() const { return reinterpret_cast<abi::RaceRecord *>(table + 1); }
 };

@@ -15,6 +15,8 @@ constexpr std::chrono::seconds kSubmitLimit(10);
 /// Upper bound of one wait of the thread: how late an out-of-order completion or a stop is noticed.
 constexpr uint64_t kWaitNanoseconds = 1'000'000;
 constexpr std::chrono::seconds kStopLimit(2);
+/// How long a queue may take from the end of a dispatch to the packet behind it.
+constexpr uint64_t kPassNanoseconds = 1'000'000'000;
 } // namespace
 
 Drain::Drain(const Api &api, DispatchResources &resources, Findings &findings)
@@ -186,7 +188,11 @@ void Drain::complete(const PendingDispatch &done, hsa_signal_value_t value) {
     else
       Runtime.core.hsa_signal_subtract_screlease_fn(done.programSignal, 1);
   }
-  Resources.give(memory);
+  Runtime.core.hsa_signal_store_screlease_fn(memory.drained, 0);
+  // The packet behind the dispatch still looks at `drained`. A queue that never gets there keeps the memory.
+  if (Runtime.core.hsa_signal_wait_scacquire_fn(memory.passed, HSA_SIGNAL_CONDITION_LT, 1, kPassNanoseconds,
+                                                HSA_WAIT_STATE_BLOCKED) < 1)
+    Resources.give(memory);
 }
 
 } // namespace wavesan::hsa

@@ -36,7 +36,7 @@ DispatchShape shapeOf(const hsa_kernel_dispatch_packet_t &packet) {
 
 /// Empty when the packet has been rewritten, else why not.
 std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                           uint64_t dispatch, hsa_kernel_dispatch_packet_t &packet) {
+                           uint64_t dispatch, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
   std::string error;
   std::shared_ptr<const AgentInfo> agent = tool.agents.find(queue.agent, error);
   if (!agent)
@@ -99,6 +99,12 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
                          : 0;
   packet.private_segment_size = std::max(packet.private_segment_size, kernel->twinPrivateBytes + surplus);
   packet.completion_signal = pending.memory.signal;
+  // Whatever the program puts behind the dispatch, a barrier that it waits for included, happens after the results are
+  // safe: the program may end right then, by any means.
+  behind = {};
+  behind.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE;
+  behind.dep_signal[0] = pending.memory.drained;
+  behind.completion_signal = pending.memory.passed;
   if (tool.options.verbosity >= 1)
     tool.findings.message("dispatch " + std::to_string(dispatch) + ": " + kernel->display + ", group segment " +
                           std::to_string(plan.groupBytes) + " bytes, shadow " +
@@ -110,29 +116,32 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 
 } // namespace
 
-void rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet) try {
+bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
+                   hsa_barrier_and_packet_t &behind) try {
   std::shared_ptr<const Kernel> kernel = tool.kernels.find(packet.kernel_object);
   if (kernel && kernel->internal)
-    return;
+    return false;
   const std::string name = kernel ? kernel->display : "of unknown name";
   if (!tool.active()) {
     tool.findings.lateDispatch(name);
-    return;
+    return false;
   }
   tool.findings.dispatchSeen();
   uint64_t dispatch = tool.nextDispatchNumber();
   if (!kernel || !kernel->twin) {
     tool.findings.noTwin(name);
-    return;
+    return false;
   }
   std::string problem = kernel->problem;
   if (problem.empty())
-    problem = rewriteForTwin(tool, queue, kernel, dispatch, packet);
+    problem = rewriteForTwin(tool, queue, kernel, dispatch, packet, behind);
   if (!problem.empty())
     tool.findings.unchecked(name, problem);
+  return problem.empty();
 } catch (const std::exception &e) {
   // Raised before the packet was changed: the last steps of rewriteForTwin() only copy values.
   tool.findings.error(std::string("a dispatch runs unchecked: ") + e.what());
+  return false;
 }
 
 } // namespace wavesan::hsa

@@ -25,18 +25,21 @@ void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
   Tool *tool = Tool::current();
   auto &queue = *static_cast<QueueState *>(data);
   try {
-    std::vector<Packet> copies(count);
-    std::memcpy(static_cast<void *>(copies.data()), packets, count * sizeof(Packet));
-    for (Packet &packet : copies) {
+    std::vector<Packet> copies;
+    copies.reserve(2 * count); // no allocation, hence no exception, once a packet has been rewritten
+    for (uint64_t i = 0; i < count; ++i) {
+      Packet &packet = copies.emplace_back();
+      std::memcpy(&packet, static_cast<const Packet *>(packets) + i, sizeof(Packet));
       auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
       unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
-      if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
-        rewritePacket(*tool, queue, *dispatch);
+      hsa_barrier_and_packet_t behind;
+      if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && rewritePacket(*tool, queue, *dispatch, behind))
+        std::memcpy(&copies.emplace_back(), &behind, sizeof(behind));
     }
-    writer(copies.data(), count);
+    writer(copies.data(), copies.size());
     return;
   } catch (const std::exception &e) {
-    // Only the copy can fail here; rewritePacket() handles its own failures. Nothing has been written yet.
+    // Only the reservation can fail here; rewritePacket() handles its own failures. Nothing has been written yet.
     tool->findings.error(std::string("packets run unchecked: ") + e.what());
   }
   writer(packets, count);

@@ -5,6 +5,7 @@
 #include "agents.h"
 #include "api_table.h"
 #include "process.h"
+#include "query_value.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -16,11 +17,6 @@ std::string gpuIsaName() { return std::string("amdgcn-amd-amdhsa--") + gpuTarget
 namespace impl {
 namespace {
 
-/// Writes `v` where a query's caller wants it. Caller buffers are typed by the attribute, not by us.
-template <class T> hsa_status_t put(void *value, T v) {
-  std::memcpy(value, &v, sizeof(v));
-  return HSA_STATUS_SUCCESS;
-}
 hsa_status_t putText(void *value, const std::string &text, size_t capacity) {
   std::memset(value, 0, capacity);
   std::memcpy(value, text.data(), std::min(text.size(), capacity - 1));

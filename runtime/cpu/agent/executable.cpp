@@ -7,6 +7,7 @@
 #include "agents.h"
 #include "api_table.h"
 #include "process.h"
+#include "query_value.h"
 
 #include <cstdio>
 #include <cstring>
@@ -79,11 +80,6 @@ template <class Callback> hsa_status_t iterateSymbols(hsa_executable_t executabl
   for (hsa_executable_symbol_t s : handles)
     if (hsa_status_t status = callback(s); status != HSA_STATUS_SUCCESS)
       return status;
-  return HSA_STATUS_SUCCESS;
-}
-
-template <class T> hsa_status_t put(void *value, T v) {
-  std::memcpy(value, &v, sizeof(v));
   return HSA_STATUS_SUCCESS;
 }
 

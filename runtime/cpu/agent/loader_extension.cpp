@@ -6,6 +6,7 @@
 #include "api_table.h"
 #include "elf_view.h"
 #include "executable.h"
+#include "query_value.h"
 
 #include <algorithm>
 #include <cstring>
@@ -13,11 +14,6 @@
 
 namespace wavesan::agent {
 namespace {
-
-template <class T> hsa_status_t put(void *value, T v) {
-  std::memcpy(value, &v, sizeof(v));
-  return HSA_STATUS_SUCCESS;
-}
 
 /// Debuggers and tools read the code object through this text; it stays mapped while the executable lives.
 std::string uriOf(const LoadedCodeObject &object) {

@@ -8,17 +8,13 @@
 #include "host_lock.h"
 #include "memory.h"
 #include "process.h"
+#include "query_value.h"
 
 #include <algorithm>
 #include <cstring>
 
 namespace wavesan::agent::impl {
 namespace {
-
-template <class T> hsa_status_t put(void *value, T v) {
-  std::memcpy(value, &v, sizeof(v));
-  return HSA_STATUS_SUCCESS;
-}
 
 /// Regions of the older interface are the pools.
 const PoolInfo *findRegion(hsa_region_t region) { return findPool({region.handle}); }

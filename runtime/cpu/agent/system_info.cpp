@@ -7,6 +7,7 @@
 #include "event_count.h"
 #include "loader_extension.h"
 #include "process.h"
+#include "query_value.h"
 #include "queue.h"
 #include "signals.h"
 
@@ -14,11 +15,6 @@
 
 namespace wavesan::agent::impl {
 namespace {
-
-template <class T> hsa_status_t put(void *value, T v) {
-  std::memcpy(value, &v, sizeof(v));
-  return HSA_STATUS_SUCCESS;
-}
 
 struct StatusText {
   uint32_t status;
