@@ -22,6 +22,9 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
     return object;
   }
 
+  for (const ElfReader::Object &symbol : elf->objects())
+    object->Data.push_back({std::string(symbol.name), symbol.address, symbol.bytes});
+
   MetadataMap metadata;
   if (std::optional<std::string_view> note = elf->note(kNoteOwner, kNoteTypeMetadata)) {
     if (std::optional<MetadataMap> parsed = parseMetadata(*note, error))

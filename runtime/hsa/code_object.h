@@ -30,6 +30,12 @@ struct TwinInfo {
   std::map<std::string, uint64_t> skippedSites; ///< reason -> sites
 };
 
+/// A variable or a kernel descriptor; `address` is relative to the load address.
+struct DataSymbol {
+  std::string name; ///< linkage name
+  uint64_t address, bytes;
+};
+
 /// Immutable after parse(), so thread-safe. Owns copies of everything it needs of the file.
 class CodeObject {
 public:
@@ -42,6 +48,8 @@ public:
   const std::vector<std::string> &kernels() const { return KernelNames; }
   /// Null when the kernel has no twin.
   const TwinInfo *twin(std::string_view kernel) const;
+  /// Data of the symbol table, variables of internal linkage included. Kernel descriptors are "KERNEL.kd".
+  const std::vector<DataSymbol> &data() const { return Data; }
   /// Only where instrumented().
   const abi::SiteTableView &sites() const { return *Sites; }
 
@@ -49,6 +57,7 @@ private:
   std::string SiteBytes; ///< Sites points into it
   std::optional<abi::SiteTableView> Sites;
   std::vector<std::string> KernelNames;
+  std::vector<DataSymbol> Data;
   std::map<std::string, TwinInfo, std::less<>> Twins; ///< by original's linkage name
 };
 

@@ -21,6 +21,15 @@ public:
   /// Contents of the first section of this name; nothing when there is none or it does not lie in the file.
   std::optional<std::string_view> section(std::string_view name) const;
 
+  /// A named piece of data; `address` is relative to the load address.
+  struct Object {
+    std::string_view name;
+    uint64_t address, bytes;
+  };
+  /// Defined data symbols of the symbol table, local ones included. Empty when the file has been stripped; entries that
+  /// make no sense are left out.
+  std::vector<Object> objects() const;
+
   /// Descriptor of the first note with this owner and type, searched in note segments and note sections.
   std::optional<std::string_view> note(std::string_view owner, uint32_t type) const;
 
@@ -30,6 +39,7 @@ private:
     uint32_t name; ///< offset into the section name table; ~0 for segments
     bool isNote, hasBytes;
     uint64_t align;
+    uint32_t type = 0, link = 0; ///< of sections
   };
   std::optional<std::string_view> slice(const Range &range) const;
 

@@ -177,6 +177,38 @@ void registerVariables(Tool &tool, hsa_executable_t executable, hsa_agent_t agen
   tool.api.core.hsa_executable_iterate_agent_symbols_fn(executable, agent, visit, &tool);
 }
 
+/// Where the code object was loaded, judged from the descriptors of its kernels; nothing if they disagree.
+std::optional<uint64_t> loadAddress(Tool &tool, hsa_executable_t executable, const LoadedObjects::Loaded &loaded) {
+  std::optional<uint64_t> found;
+  for (const std::string &name : loaded.object->kernels()) {
+    hsa_executable_symbol_t symbol{};
+    uint64_t handle = 0;
+    if (!findSymbol(tool.api, executable, {loaded.agent}, name, symbol) || !(handle = kernelObject(tool.api, symbol)))
+      continue;
+    for (const DataSymbol &data : loaded.object->data())
+      if (data.name == name + ".kd") {
+        if (found && *found != handle - data.address)
+          return std::nullopt;
+        found = handle - data.address;
+      }
+  }
+  return found;
+}
+
+/// Variables of internal linkage, which the runtime does not list.
+void registerLocalVariables(Tool &tool, hsa_executable_t executable, const LoadedObjects::Loaded &loaded) {
+  constexpr std::string_view kDescriptorSuffix = ".kd";
+  std::optional<uint64_t> base = loadAddress(tool, executable, loaded);
+  if (!base)
+    return;
+  for (const DataSymbol &data : loaded.object->data()) {
+    const uint64_t address = *base + data.address;
+    if (!std::string_view(data.name).ends_with(kDescriptorSuffix) &&
+        tool.memory.find(address, ~0ull).kind == report::MemoryPlace::Kind::Unknown)
+      tool.memory.addVariable(executable.handle, report::demangle(data.name), address, data.bytes);
+  }
+}
+
 hsa_status_t executableFreeze(hsa_executable_t executable, const char *options) {
   Tool &tool = *Tool::current();
   hsa_status_t status = tool.api.core.hsa_executable_freeze_fn(executable, options);
@@ -187,6 +219,8 @@ hsa_status_t executableFreeze(hsa_executable_t executable, const char *options) 
         registerKernels(tool, executable, loaded);
         if (agents.insert(loaded.agent).second)
           registerVariables(tool, executable, {loaded.agent});
+        if (loaded.object->instrumented())
+          registerLocalVariables(tool, executable, loaded);
       }
     });
   return status;

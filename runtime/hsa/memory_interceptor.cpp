@@ -19,9 +19,9 @@ template <class Work> void guarded(Tool &tool, Work work) {
   }
 }
 
-void remember(Tool &tool, Kind kind, const void *begin, size_t bytes) {
+void remember(Tool &tool, Kind kind, const void *begin, size_t bytes, const void *handle) {
   guarded(tool, [&] {
-    uint64_t number = tool.memory.add(kind, begin, bytes);
+    uint64_t number = tool.memory.add(kind, begin, bytes, handle);
     if (tool.options.verbosity >= 1)
       tool.findings.message(std::string(kind == Kind::Allocation       ? "allocation "
                                         : kind == Kind::RegisteredHost ? "registered host memory "
@@ -61,7 +61,7 @@ hsa_status_t poolAllocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flag
   Tool &tool = *Tool::current();
   hsa_status_t status = tool.api.amd.hsa_amd_memory_pool_allocate_fn(pool, size, flags, pointer);
   if (status == HSA_STATUS_SUCCESS && pointer && *pointer)
-    remember(tool, kindOfPool(tool.api, pool), *pointer, size);
+    remember(tool, kindOfPool(tool.api, pool), *pointer, size, *pointer);
   return status;
 }
 
@@ -74,7 +74,7 @@ hsa_status_t memoryAllocate(hsa_region_t region, size_t size, void **pointer) {
   Tool &tool = *Tool::current();
   hsa_status_t status = tool.api.core.hsa_memory_allocate_fn(region, size, pointer);
   if (status == HSA_STATUS_SUCCESS && pointer && *pointer)
-    remember(tool, kindOfRegion(tool.api, region), *pointer, size);
+    remember(tool, kindOfRegion(tool.api, region), *pointer, size, *pointer);
   return status;
 }
 
@@ -83,11 +83,10 @@ hsa_status_t memoryFree(void *pointer) {
   return freeWith(tool, pointer, tool.api.core.hsa_memory_free_fn);
 }
 
-// Locked memory is removed by its host address, so that it must be remembered there; where the device sees it at
-// another address, it is left out (its places are "outside the memory that WaveSan follows").
+/// Locked memory is unlocked by its host address; the device may see it at another one.
 void rememberLocked(Tool &tool, const void *host, size_t size, void *const *device) {
-  if (device && *device == host)
-    remember(tool, Kind::RegisteredHost, host, size);
+  if (device && *device)
+    remember(tool, Kind::RegisteredHost, *device, size, host);
 }
 
 hsa_status_t memoryLock(void *host, size_t size, hsa_agent_t *agents, int count, void **device) {

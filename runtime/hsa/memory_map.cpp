@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "memory_map.h"
 
+#include <utility>
+
 namespace wavesan::hsa {
 
 namespace {
@@ -25,12 +27,13 @@ MemoryMap::Ranges::iterator MemoryMap::bury(Ranges::iterator it) {
   return Live.erase(it);
 }
 
-uint64_t MemoryMap::add(Kind kind, const void *begin, uint64_t bytes) {
+uint64_t MemoryMap::add(Kind kind, const void *begin, uint64_t bytes, const void *handle) {
   std::lock_guard lock(Mutex);
   uint64_t number = ++Numbers[kind];
   insert({.kind = kind,
           .begin = reinterpret_cast<uint64_t>(begin),
           .bytes = bytes,
+          .handle = reinterpret_cast<uint64_t>(handle),
           .number = number,
           .executable = 0,
           .born = Latest.load(std::memory_order_acquire),
@@ -43,25 +46,31 @@ void MemoryMap::addVariable(uint64_t executable, std::string name, uint64_t addr
   insert({.kind = Kind::DeviceVariable,
           .begin = address,
           .bytes = bytes,
+          .handle = address,
           .number = 0,
           .executable = executable,
           .born = Latest.load(std::memory_order_acquire),
           .name = std::move(name)});
 }
 
-void MemoryMap::remove(Kind kind, const void *begin) {
+void MemoryMap::remove(Kind kind, const void *handle) {
   std::lock_guard lock(Mutex);
-  for (auto [it, end] = Live.equal_range(reinterpret_cast<uint64_t>(begin)); it != end; ++it)
-    if (it->second.kind == kind) {
-      bury(it);
-      return;
-    }
+  auto matches = [&](const Range &r) { return r.kind == kind && r.handle == reinterpret_cast<uint64_t>(handle); };
+  // Only registered memory may have another handle than its address, and there is little of it.
+  auto [it, end] = kind == Kind::RegisteredHost ? std::pair(Live.begin(), Live.end())
+                                                : Live.equal_range(reinterpret_cast<uint64_t>(handle));
+  auto found = Live.end();
+  for (; it != end; ++it)
+    if (matches(it->second) && (found == Live.end() || it->second.number > found->second.number))
+      found = it;
+  if (found != Live.end())
+    bury(found);
 }
 
-void MemoryMap::restore(Kind kind, const void *begin) {
+void MemoryMap::restore(Kind kind, const void *handle) {
   std::lock_guard lock(Mutex);
   for (auto it = Gone.begin(); it != Gone.end(); ++it)
-    if (it->kind == kind && it->begin == reinterpret_cast<uint64_t>(begin)) {
+    if (it->kind == kind && it->handle == reinterpret_cast<uint64_t>(handle)) {
       it->died = ~0ull;
       Live.emplace(it->begin, std::move(*it));
       Gone.erase(it);

@@ -26,16 +26,18 @@ public:
   explicit MemoryMap(const std::atomic<uint64_t> &latestDispatch) : Latest(latestDispatch) {}
 
   /// A new range; it ends an older one that begins at the same address. Returns its number among those of its kind.
-  uint64_t add(Kind kind, const void *begin, uint64_t bytes);
+  uint64_t add(Kind kind, const void *begin, uint64_t bytes) { return add(kind, begin, bytes, begin); }
+  /// `handle`: the address that remove() will name where the device sees the memory at another one.
+  uint64_t add(Kind kind, const void *begin, uint64_t bytes, const void *handle);
   /// A variable of an executable.
   void addVariable(uint64_t executable, std::string name, uint64_t address, uint64_t bytes);
 
-  /// Ends the range of one of these kinds that begins at this address. To be called before the memory is really freed,
-  /// because then the address may be allocated again at once.
-  void remove(Kind kind, const void *begin);
+  /// Ends the range of this kind and handle, the latest if there are several. To be called before the memory is really
+  /// freed, because then the address may be allocated again at once.
+  void remove(Kind kind, const void *handle);
   void removeExecutable(uint64_t executable);
   /// Takes the last remove() of this address back: the runtime refused to free it.
-  void restore(Kind kind, const void *begin);
+  void restore(Kind kind, const void *handle);
 
   /// What lay at `address` while the dispatch ran.
   report::MemoryPlace find(uint64_t address, uint64_t dispatch) const;
@@ -44,6 +46,7 @@ private:
   struct Range {
     Kind kind;
     uint64_t begin, bytes;
+    uint64_t handle;
     uint64_t number;
     uint64_t executable;
     uint64_t born;         ///< dispatches up to this one came before it

@@ -48,6 +48,18 @@ std::vector<std::vector<report::Frame>> barriersOf(const abi::SiteTableView &sit
   return chains;
 }
 
+/// Two atomics conflict only because the scope of one does not include the other side.
+bool atomicsOfSmallScope(const abi::SiteTableView &sites, const abi::RaceRecord &record) {
+  auto atomic = [&](const abi::RaceSide &side) {
+    return (abi::accessBits(sites.site(side.site).info) & abi::kAccessAtomic) != 0;
+  };
+  return record.space == uint32_t(abi::RaceSpace::Global) && atomic(record.current) && atomic(record.previous);
+}
+
+abi::RaceClass classOf(const abi::SiteTableView &sites, const abi::RaceRecord &record) {
+  return atomicsOfSmallScope(sites, record) ? abi::RaceClass::ScopeTooSmall : abi::RaceClass(record.raceClass);
+}
+
 std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &side) {
   abi::SiteEntry site = sites.site(side.site);
   std::string text = report::accessText(abi::accessBits(site.info));
@@ -89,7 +101,7 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
                        const MemoryMap &memory) {
   const abi::SiteTableView &sites = kernel.object->sites();
   report::Race race;
-  race.raceClass = abi::RaceClass(record.raceClass);
+  race.raceClass = classOf(sites, record);
   race.kernel = kernel.display;
   race.kernelMangled = kernel.name;
   race.dispatch = dispatch;
@@ -119,6 +131,8 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
   race.variable = sites.string(sites.site(record.current.site).variable);
   if (race.variable.empty())
     race.variable = sites.string(sites.site(record.previous.site).variable);
+  if (record.raceClass != uint32_t(abi::RaceClass::ScopeTooSmall) && race.raceClass == abi::RaceClass::ScopeTooSmall)
+    race.neededScope = race.betweenWorkgroups() ? abi::Scope::Agent : abi::Scope::Workgroup;
   if (record.variableOffset != abi::kNoVariable)
     race.variableOffset = record.variableOffset;
   race.situation = report::judgeSituation(race.current.frames, race.previous.frames, barriersOf(sites));
@@ -132,8 +146,8 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
   key.swapped = previous < current;
   if (key.swapped)
     std::swap(current, previous);
-  key.text = kernel.name + '\n' + std::to_string(record.raceClass) + '\n' + std::to_string(record.space) + '\n' +
-             current + '\n' + previous;
+  key.text = kernel.name + '\n' + std::to_string(uint32_t(classOf(sites, record))) + '\n' +
+             std::to_string(record.space) + '\n' + current + '\n' + previous;
   return key;
 }
 

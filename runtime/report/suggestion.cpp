@@ -72,7 +72,8 @@ std::string scopeReason(const Race &race) {
       race.betweenWorkgroups()
           ? "workgroups " + workgroupText(race.previous.workgroup) + " and " + workgroupText(race.current.workgroup)
           : "waves " + std::to_string(race.previous.wave) + " and " + std::to_string(race.current.wave);
-  return "the two are synchronised, but " +
+  const bool atomics = race.current.bits & race.previous.bits & abi::kAccessAtomic;
+  return std::string(atomics ? "both are atomic, but " : "the two are synchronised, but ") +
          (used ? "at " + scopeName(*used) + " scope" : std::string("at a scope that is too small")) +
          ", which does not include both " + who;
 }

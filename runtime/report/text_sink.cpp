@@ -27,6 +27,8 @@ std::string orderText(const Race &race) {
     };
     return side(race.previous) + " against " + side(race.current);
   }
+  if (race.space == abi::RaceSpace::Global && (race.current.bits & race.previous.bits & abi::kAccessAtomic))
+    return "atomic against atomic";
   switch (race.order) {
   case Order::ReadAfterWrite:
     return "write-read (read after write)";

@@ -82,6 +82,71 @@ define amdgpu_kernel void @k(ptr addrspace(1) %out) {
   EXPECT_EQ(out, 17u);
 }
 
+TEST(Errors, InlineAssemblyWithoutDataEffectIsExecuted) {
+  const auto kernel = [](const char *text) {
+    return std::string("define amdgpu_kernel void @k(ptr addrspace(1) %out) {\n  call void asm sideeffect \"") + text +
+           "\", \"~{memory}\"()\n  store i32 3, ptr addrspace(1) %out\n  ret void\n}\n";
+  };
+  for (const char *text :
+       {"s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0) ; all of LDS\\0A\\09s_nop 0", "s_waitcnt_vscnt null, 0x0",
+        "\\0A  // waits\\0A  s_waitcnt vmcnt(0) lgkmcnt(0)\\0A\\0A s_setprio 1 // up\\0A", "s_wait_loadcnt_dscnt 0x0",
+        "s_wait_idle", "s_sleep 2", "s_sethalt 0", "; v_mov_b32 v0, 1", "", "s_barrier", "s_nop 1\\0As_sleep 1"}) {
+    uint32_t out = 0;
+    const Outcome outcome = outcomeOf(kernel(text), arguments(&out));
+    EXPECT_TRUE(outcome) << outcome.message;
+    EXPECT_EQ(out, 3u) << text;
+  }
+  for (const char *text :
+       {"s_waitcnt vmcnt(0)\\0A v_mov_b32 v0, 1", "s_sethalt 1", "s_barrier 1", "s_waitcntx", "s_endpgm", "s_wait",
+        "s_nop 0\\0As_trap 2", "s_nop$$ 0", "s_nop 0 /* \\0A */", "label: s_nop 0", "global_load_dword v0, v1, s[0:1]"}) {
+    uint32_t out = 0;
+    expectOutcome(outcomeOf(kernel(text), arguments(&out)), Outcome::UnsupportedInstruction,
+                  {"inline assembly", "kernel k"});
+    EXPECT_EQ(out, 0u) << text;
+  }
+  // Immediates do not matter, tied values pass, and other outputs would be guesses.
+  uint32_t out = 0;
+  EXPECT_TRUE(outcomeOf(R"(
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  call void asm sideeffect "s_waitcnt vmcnt( $0 )", "n"(i32 2)
+  %r = call i32 asm sideeffect "s_waitcnt lgkmcnt(0)", "=v,0,~{memory}"(i32 17)
+  store i32 %r, ptr addrspace(1) %out
+  ret void
+})",
+                        arguments(&out)));
+  EXPECT_EQ(out, 17u);
+  expectOutcome(outcomeOf("define amdgpu_kernel void @k() {\n  %r = call i32 asm sideeffect \"s_nop 0\", \"=v\"()\n  "
+                          "ret void\n}\n"),
+                Outcome::UnsupportedInstruction, {"output", "kernel k"});
+}
+
+TEST(Errors, InlineAssemblyBarriersAreBarriers) {
+  Options options;
+  options.fixedLds = 1024;
+  for (options.seed = 0; options.seed < 10; ++options.seed) {
+    std::vector<uint32_t> out(256);
+    EXPECT_TRUE(outcomeOf(R"(
+@a = internal addrspace(3) global [256 x i32] poison
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.amdgcn.workitem.id.x()
+  %p = getelementptr i32, ptr addrspace(3) @a, i32 %t
+  store i32 7, ptr addrspace(3) %p
+  call void asm sideeffect "s_waitcnt lgkmcnt(0)\0A\09s_barrier\0A\09s_nop 0\0As_barrier", "~{memory}"()
+  store i32 %t, ptr addrspace(3) %p
+  call void asm sideeffect "s_waitcnt lgkmcnt(0) ; s_nop\0A\09s_barrier", "~{memory}"()
+  %x = xor i32 %t, 192
+  %q = getelementptr i32, ptr addrspace(3) @a, i32 %x
+  %v = load i32, ptr addrspace(3) %q
+  %o = getelementptr i32, ptr addrspace(1) %out, i32 %t
+  store i32 %v, ptr addrspace(1) %o
+  ret void
+})",
+                          arguments(out.data()), options, linear(256, 256)));
+    for (uint32_t i = 0; i < 256; ++i)
+      ASSERT_EQ(out[i], i ^ 192);
+  }
+}
+
 TEST(Errors, UndefinedFunctionsAndSymbols) {
   expectOutcome(
       outcomeOf("declare void @missing()\ndefine amdgpu_kernel void @k() {\n  call void @missing()\n  ret void\n}\n"),

@@ -24,7 +24,9 @@ std::string buildElf(const std::vector<std::pair<std::string, std::string>> &sec
     Elf64_Shdr s{};
     s.sh_name = uint32_t(names.size());
     names += name + '\0';
-    s.sh_type = name == ".note" ? SHT_NOTE : SHT_PROGBITS;
+    s.sh_type = name == ".note" ? SHT_NOTE : name == ".symtab" ? SHT_SYMTAB : SHT_PROGBITS;
+    if (s.sh_type == SHT_SYMTAB)
+      s.sh_link = uint32_t(headers.size() + 1);
     s.sh_offset = out.size();
     s.sh_size = contents.size();
     s.sh_addralign = 4;
@@ -74,6 +76,21 @@ std::string metadataNote(const nlohmann::json &metadata) {
   out.append(bytes.begin(), bytes.end());
   pad(out, 4);
   return out;
+}
+
+std::vector<std::pair<std::string, std::string>> symbolSections(const std::vector<SymbolSpec> &symbols) {
+  std::string table(sizeof(Elf64_Sym), '\0'), names(1, '\0');
+  for (const SymbolSpec &spec : symbols) {
+    Elf64_Sym symbol{};
+    symbol.st_name = uint32_t(names.size());
+    names += spec.name + '\0';
+    symbol.st_info = ELF64_ST_INFO(STB_LOCAL, spec.type);
+    symbol.st_shndx = spec.defined ? 1 : SHN_UNDEF;
+    symbol.st_value = spec.address;
+    symbol.st_size = spec.bytes;
+    put(table, symbol);
+  }
+  return {{".symtab", table}, {".strtab", names}};
 }
 
 nlohmann::json metadataRoot(std::vector<nlohmann::json> kernels) {

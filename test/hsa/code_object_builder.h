@@ -15,8 +15,17 @@
 namespace wavesan::test {
 
 /// An ELF64 file whose sections are the given ones plus a name table. A section named ".note" becomes a note section
-/// and is covered by a PT_NOTE segment.
+/// and is covered by a PT_NOTE segment; ".symtab" is a symbol table whose names are the section behind it.
 std::string buildElf(const std::vector<std::pair<std::string, std::string>> &sections);
+
+/// Sections .symtab and .strtab.
+struct SymbolSpec {
+  std::string name;
+  uint64_t address, bytes;
+  unsigned char type = 1; ///< STT_OBJECT
+  bool defined = true;
+};
+std::vector<std::pair<std::string, std::string>> symbolSections(const std::vector<SymbolSpec> &symbols);
 
 /// A note with owner "AMDGPU" and type NT_AMDGPU_METADATA.
 std::string metadataNote(const nlohmann::json &metadata);

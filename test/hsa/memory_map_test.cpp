@@ -85,6 +85,19 @@ TEST_F(MemoryMapTest, OverlappingRegisteredMemoryIsTheOldest) {
   EXPECT_EQ(find(0x1010, 1), "h1 +16 of 4096");
 }
 
+TEST_F(MemoryMapTest, RegisteredMemoryGoesByItsHostAddress) {
+  map.add(Kind::RegisteredHost, at(0x9000), 256, at(0x1000));
+  map.add(Kind::RegisteredHost, at(0xa000), 256, at(0x1000)); // locked twice
+  EXPECT_EQ(find(0x9004, 1), "h1 +4 of 256");
+  EXPECT_EQ(find(0x1004, 1), "");
+  latest = 1;
+  map.remove(Kind::RegisteredHost, at(0x1000));
+  EXPECT_EQ(find(0xa004, 2), "");
+  EXPECT_EQ(find(0x9004, 2), "h1 +4 of 256");
+  map.restore(Kind::RegisteredHost, at(0x1000));
+  EXPECT_EQ(find(0xa004, 2), "h2 +4 of 256");
+}
+
 TEST_F(MemoryMapTest, VariablesGoWithTheirExecutable) {
   map.addVariable(7, "counter", 0x5000, 4);
   map.addVariable(8, "table", 0x6000, 64);

@@ -76,8 +76,8 @@ TEST(GlobalRaceText, ScopeTooSmallNamesTheScopeThatWouldDo) {
   r.current.scope = Scope::Workgroup;
   r.previous.scope = Scope::Agent;
   std::string t = text(r);
-  EXPECT_EQ(t.find("wavesan: scope-too-small: global memory write-write (write after write) on `out`, "), 0u) << t;
-  EXPECT_NE(t.find("  the two are synchronised, but at workgroup scope, which does not include both workgroups (0,0,0) "
+  EXPECT_EQ(t.find("wavesan: scope-too-small: global memory atomic against atomic on `out`, "), 0u) << t;
+  EXPECT_NE(t.find("  both are atomic, but at workgroup scope, which does not include both workgroups (0,0,0) "
                    "and (1,0,0)\n"
                    "  fix: use __HIP_MEMORY_SCOPE_AGENT / __threadfence() instead of workgroup scope\n"),
             std::string::npos)

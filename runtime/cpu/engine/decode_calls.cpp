@@ -6,10 +6,14 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+
+#include <optional>
+#include <tuple>
 
 namespace wavesan::cpu::engine {
 
@@ -144,18 +148,52 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
   return true;
 }
 
-// Empty assembly is how programs hide values from the optimiser: nothing, or a copy of the tied input.
+// Assembly text without effect on data. `rest` is what follows the line that is taken; nullopt: something else.
+enum class AsmLine { Nothing, Wait, Sleep, Barrier };
+static std::optional<AsmLine> takeAsmLine(StringRef &rest) {
+  StringRef line;
+  std::tie(line, rest) = rest.split('\n'); // ';' begins a comment: it does not separate instructions
+  line = line.substr(0, std::min(line.find(';'), line.find("//"))).trim();
+  if (line.empty())
+    return AsmLine::Nothing;
+  if (line.contains("/*"))
+    return std::nullopt;
+  const StringRef mnemonic = line.take_until([](char c) { return llvm::isSpace(c); });
+  const StringRef operands = line.substr(mnemonic.size()).trim();
+  // The mnemonic must be the whole one: "$" may stand for more text.
+  if (!llvm::all_of(mnemonic, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
+    return std::nullopt;
+  if (mnemonic == "s_barrier")
+    return operands.empty() ? std::optional(AsmLine::Barrier) : std::nullopt;
+  if (mnemonic == "s_sleep" || mnemonic == "s_sleep_var")
+    return AsmLine::Sleep;
+  if (mnemonic == "s_waitcnt" || mnemonic.starts_with("s_waitcnt_") || mnemonic.starts_with("s_wait_") ||
+      mnemonic == "s_nop" || mnemonic == "s_setprio" || (mnemonic == "s_sethalt" && operands == "0"))
+    return AsmLine::Wait;
+  return std::nullopt;
+}
+
+// Empty assembly is how programs hide values from the optimiser: nothing, or a copy of the tied input. Waits order
+// what the engine never reorders, and barriers are often written this way; nothing else is executed.
 void Decoder::decodeInlineAsm(CallBase &i) {
   const auto *assembly = cast<InlineAsm>(i.getCalledOperand());
-  StringRef string = StringRef(assembly->getAsmString()).trim();
-  while (string.starts_with(";") || string.starts_with("//"))
-    string = string.split('\n').second.trim();
-  if (!string.empty()) {
-    std::string shown;
-    for (const char c : string.substr(0, 80))
-      shown += c == '\n' || c == '\t' ? ' ' : c;
-    return fail(Twine("inline assembly \"") + shown + "\"");
+  const StringRef string = StringRef(assembly->getAsmString()).trim();
+  SmallVector<AsmLine, 4> lines;
+  for (StringRef rest = string; !rest.empty();) {
+    const std::optional<AsmLine> line = takeAsmLine(rest);
+    if (!line) {
+      std::string shown;
+      for (const char c : string.substr(0, 80))
+        shown += c == '\n' || c == '\t' ? ' ' : c;
+      return fail(Twine("inline assembly \"") + shown + "\"");
+    }
+    if (*line != AsmLine::Nothing)
+      lines.push_back(*line);
   }
+  if (lines.empty() && assembly->hasSideEffects())
+    lines.push_back(AsmLine::Wait);
+  for (const AsmLine line : lines)
+    emit(line == AsmLine::Barrier ? barrier() : line == AsmLine::Sleep ? sleepOp() : fenceOp());
   if (i.getType()->isVoidTy())
     return;
   const InlineAsm::ConstraintInfoVector constraints = assembly->ParseConstraints();
@@ -177,11 +215,11 @@ void Decoder::decodeInlineAsm(CallBase &i) {
   SmallVector<Register, 4> regs;
   for (const Value *v : tied) {
     if (!v)
-      return fail("empty inline assembly with an output that no input is tied to");
+      return fail("inline assembly with an output that no input is tied to");
     llvm::append_range(regs, use(v));
   }
   if (regs.size() != leavesOf(i.getType()).size())
-    return fail("empty inline assembly of this type");
+    return fail("inline assembly of this type");
   alias(&i, regs);
 }
 

@@ -110,8 +110,8 @@ public:
   /// True if the module defines this kernel.
   virtual bool hasKernel(std::string_view name) const = 0;
   virtual uint32_t waveSize() const = 0;
-  /// Runs one dispatch to its end on the calling thread. Never hangs on a deadlocked workgroup, never aborts the process
-  /// because of what the IR contains.
+  /// Runs one dispatch to its end on the calling thread; workgroups may wait for one another (interleave.h). Never hangs
+  /// on a deadlocked workgroup, never aborts the process because of what the IR contains.
   virtual Outcome run(const Launch &launch) = 0;
 };
 

@@ -4,7 +4,7 @@
 // Program: a module, its kernels decoded on demand, and launches.
 #include "decoder.h"
 #include "engine.h"
-#include "residency.h"
+#include "interleave.h"
 
 #include "llvm/IR/Function.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,9 +60,9 @@ public:
 private:
   std::unique_ptr<ModuleState> module;
   std::string target;
+  ResidencyPool pool;
   std::mutex mutex; // guards all below, and decoding (the LLVM context is not thread-safe)
   std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Kernel>> kernels;
-  std::vector<std::unique_ptr<Residency>> idle;
   std::vector<std::unique_ptr<std::string>> messages;
 
   const llvm::Function *kernelFunction(std::string_view name) const {
@@ -222,30 +222,9 @@ Outcome ProgramImpl::run(const Launch &launch) {
   const uint32_t scratch = k.entry->hasCalls ? k.entry->privateBytes + kScratchWithCalls : k.entry->privateBytes;
   shape.scratchStride = ((scratch + 63) / 64 | 1) * 64;
 
-  std::unique_ptr<Residency> residency;
-  {
-    std::lock_guard lock(mutex);
-    if (!idle.empty()) {
-      residency = std::move(idle.back());
-      idle.pop_back();
-    }
-  }
-  if (!residency)
-    residency = std::make_unique<Residency>();
-  Outcome outcome;
-  std::string error;
-  if (!residency->prepare(state, shape, error))
-    outcome = {Outcome::InvalidLaunch, error + suffix};
-  for (uint64_t id = 0; outcome && id < shape.count; ++id) {
-    if (launch.cancel && launch.cancel->load(std::memory_order_relaxed))
-      outcome = {Outcome::Cancelled, "the dispatch was cancelled" + suffix};
-    else
-      outcome = residency->run(state, shape, id);
-  }
+  Outcome outcome = runWorkgroups(state, shape, pool);
   if (launch.hooks)
     launch.hooks->dispatchEnd(state.hookData);
-  std::lock_guard lock(mutex);
-  idle.push_back(std::move(residency));
   return outcome;
 }
 

@@ -90,6 +90,9 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
   // Some schedules switch at nearly every operation, some let a wave run ahead.
   group.quantumRange = 1u << group.random.below(7);
   group.clock = 1000 + linearId;
+  runnable = group.waveCount >= 64 ? ~uint64_t(0) : (uint64_t(1) << group.waveCount) - 1;
+  waiting = 0;
+  isSuspended = false;
   std::memset(lds.data(), 0, l.groupSegmentBytes); // repeatable, whatever ran before
 
   setWorkitems(lanes, size);
@@ -127,19 +130,21 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
 }
 
 static void runWave(WaveState &w) {
-  w.quantum = w.group->nextQuantum();
+  const int32_t quantum = w.quantum = w.group->nextQuantum();
   do {
     const Op *op = w.pc++;
     op->run(w, *op);
   } while (w.stop == Stop::None);
+  w.spent += uint32_t(quantum - w.quantum);
 }
 
-Outcome Residency::schedule(LaunchState &launch) {
-  uint64_t runnable = group.waveCount >= 64 ? ~uint64_t(0) : (uint64_t(1) << group.waveCount) - 1;
-  uint64_t waiting = 0;
-  for (uint32_t k = 0; k < group.waveCount; ++k)
-    if (group.waves[k]->stop == Stop::Fault)
+Outcome Residency::run(LaunchState &launch, uint32_t budget) {
+  isSuspended = false;
+  for (uint32_t k = 0; k < group.waveCount; ++k) {
+    group.waves[k]->spent = 0;
+    if (group.waves[k]->stop == Stop::Fault) // when it was started
       return describeFault(launch, *group.waves[k]);
+  }
   while (group.alive) {
     if (!runnable) {
       const WaveState &first = *group.waves[uint32_t(__builtin_ctzll(waiting))];
@@ -181,17 +186,21 @@ Outcome Residency::schedule(LaunchState &launch) {
           runnable |= uint64_t(1) << j;
         }
       }
+    // The wave, not the workgroup, has the budget: where one waits for another workgroup, the others of its workgroup
+    // usually wait at a barrier, while in a workgroup at work all waves advance alike.
+    if (w.spent > budget && group.alive) {
+      isSuspended = true;
+      return {};
+    }
   }
   return {};
 }
 
-Outcome Residency::run(LaunchState &launch, const Shape &shape, uint64_t linearId) {
-  start(launch, shape, linearId);
-  Outcome outcome = schedule(launch);
+void Residency::finish(LaunchState &launch) {
   if (HookHandler *hooks = launch.launch->hooks)
     hooks->workgroupEnd(group.hookData);
   group.hookData = nullptr;
-  return outcome;
+  isSuspended = false;
 }
 
 } // namespace wavesan::cpu::engine

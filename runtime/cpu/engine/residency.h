@@ -1,8 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The memory in which one workgroup at a time lives: waves, LDS, private memory. Reused from workgroup to workgroup
-// and from launch to launch; used by one thread at a time.
+// The memory in which one workgroup at a time lives: waves, LDS, private memory; and the scheduler of its waves. Reused
+// from workgroup to workgroup and from launch to launch; used by one thread at a time.
 #ifndef WAVESAN_CPU_ENGINE_RESIDENCY_H
 #define WAVESAN_CPU_ENGINE_RESIDENCY_H
 
@@ -41,8 +41,15 @@ class Residency {
 public:
   /// Prepares for a launch. False with `error` set if memory is short.
   bool prepare(LaunchState &launch, const Shape &shape, std::string &error);
-  /// Runs the workgroup with this linear id to its end. Calls HookHandler::workgroupEnd in every case.
-  Outcome run(LaunchState &launch, const Shape &shape, uint64_t linearId);
+  /// Makes the workgroup with this linear id resident. The one before must be finished.
+  void start(LaunchState &launch, const Shape &shape, uint64_t linearId);
+  /// Runs the workgroup until it ends, fails, or a wave has executed more than `budget` memory and synchronisation
+  /// operations; in the last case it is suspended between two operations and the next call goes on from there.
+  Outcome run(LaunchState &launch, uint32_t budget);
+  /// True if the last run() ended because of the budget.
+  bool suspended() const { return isSuspended; }
+  /// Calls HookHandler::workgroupEnd, whatever state the workgroup is in. Once for each start().
+  void finish(LaunchState &launch);
 
 private:
   Workgroup group;
@@ -51,9 +58,10 @@ private:
   uint32_t partSize[3] = {}; ///< work-items for which the wave banks hold the ids
   uint32_t partWaveSize = 0;
 
-  void start(LaunchState &launch, const Shape &shape, uint64_t linearId);
+  uint64_t runnable = 0, waiting = 0; ///< waves that have not ended: may run, wait for the barrier
+  bool isSuspended = false;
+
   void setWorkitems(uint32_t lanes, const uint32_t (&size)[3]);
-  Outcome schedule(LaunchState &launch);
 };
 
 } // namespace wavesan::cpu::engine

@@ -55,9 +55,13 @@ void waitRun(Wave &w, const Op &) {
   waitFor(w, phase);
 }
 
+// What a sleep counts in the budget of a turn: a workgroup that polls this way is soon found to wait.
+constexpr uint32_t kSleepOperations = 256;
+
 void sleepRun(Wave &w, const Op &) {
-  // A wave that sleeps usually polls: for another wave, or for a host thread.
-  if (w.group->alive == 1)
+  // A wave that sleeps usually polls: for another wave, another workgroup, or a host thread.
+  static_cast<WaveState &>(w).spent += kSleepOperations;
+  if (w.group->alive == 1 && w.group->launch->alone)
     std::this_thread::yield();
   w.quantum = 0;
   w.tick();

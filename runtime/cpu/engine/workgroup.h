@@ -41,6 +41,7 @@ struct WaveState : Wave {
   std::unique_ptr<std::byte[]> bankMemory; ///< of Bank::Wave
   bool ended = false;
   bool atBarrier = false;
+  uint32_t spent = 0; ///< memory and synchronisation operations in this turn of the workgroup
 };
 
 /// What the waves of a launch need from the program. Shared by all threads of the launch.
@@ -58,6 +59,7 @@ struct LaunchState {
   void *program = nullptr; ///< for the two above
   void *kernel = nullptr;
   void *hookData = nullptr; ///< WaveView::dispatchData
+  bool alone = true;        ///< no other workgroup of the launch is resident
 };
 
 struct Workgroup {

@@ -10,20 +10,20 @@
 
 extern "C" __shared__ short dynamicTile[];
 
-// CHECK: kernel words twin words.wavesan granule 2 sites 2 at
+// CHECK: kernel words twin words.wavesan granule 2 sites 3 at
 extern "C" __global__ void words(int *out) {
   __shared__ int tile[64];
   tile[threadX()] = 1;
   syncThreads();
   out[threadX()] = tile[63 - threadX()];
 }
-// CHECK: kernel halves twin halves.wavesan granule 1 sites 2 dynamic-lds at
+// CHECK: kernel halves twin halves.wavesan granule 1 sites 3 dynamic-lds at
 extern "C" __global__ void halves(short *out) {
   dynamicTile[threadX()] = 1;
   syncThreads();
   out[threadX()] = dynamicTile[63 - threadX()];
 }
-// CHECK: kernel bytes twin bytes.wavesan granule 0 sites 2 at
+// CHECK: kernel bytes twin bytes.wavesan granule 0 sites 3 at
 extern "C" __global__ void bytes(char *out) {
   __shared__ char tile[64];
   tile[threadX()] = 1;

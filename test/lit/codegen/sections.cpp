@@ -26,9 +26,9 @@ __global__ void kernel(float *out) {
   out[threadX()] = tile[63 - threadX()];
 }
 
-// SITES: kernel _Z6kernelPf twin _Z6kernelPf.wavesan granule 2 sites 2 at
+// SITES: kernel _Z6kernelPf twin _Z6kernelPf.wavesan granule 2 sites 3 at
 // DEBUG-SAME: {{.*}}sections.cpp:[[# @LINE - 8]]
-// SITES-NEXT: skip 1: global memory (not checked yet)
+// SITES-NOT: skip
 // SITES: access write size 4 'store' of tile
 // DEBUG-SAME: at {{(void )?}}put<float>{{.*}}sections.cpp:[[# @LINE - 13]]:{{[0-9]+}}) <- kernel{{.*}}sections.cpp:[[# @LINE - 9]]:3)
 // NODEBUG-NOT:  at

@@ -11,10 +11,12 @@ target triple = "amdgcn-amd-amdhsa"
 @tile = internal addrspace(3) global [64 x i32] poison, align 16
 
 ; CHECK-LABEL: define amdgpu_kernel void @lds_intrinsics.wavesan(
-; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 1031, i32 0,
+; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 33555463, i32 0,
 ; CHECK-NEXT: call i32 @llvm.amdgcn.ds.append
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1031, i32 1,
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 33555463, i32 0, i1 true)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 33555463, i32 1,
 ; CHECK-NEXT: call i32 @llvm.amdgcn.ds.consume
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 33555463, i32 1, i1 true)
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 2049, i32 2,
 ; CHECK-NEXT: call <2 x i32> @llvm.amdgcn.ds.read.tr8.b64
 ; CHECK-NEXT: call i32 @llvm.amdgcn.ds.bpermute
@@ -39,12 +41,12 @@ define amdgpu_kernel void @copies(ptr addrspace(1) %g, ptr addrspace(8) %r) #0 {
 ; A compiler barrier is no access. Barriers, sleeps and scheduling hints are none either.
 ; SITES: kernel others twin
 ; SITES-NEXT: skip 1: inline asm
-; SITES-NEXT: skip 2: global memory (not checked yet)
+; SITES-NEXT: skip 1: buffer or image memory (not checked yet)
 ; SITES-NEXT: skip 1: global wave sync
-; SITES-NEXT: skip 1: wait for a count above zero (taken as no wait)
+; SITES-NEXT: skip 1: wait for a count above zero{{$}}
 define amdgpu_kernel void @others(ptr addrspace(1) %g, ptr addrspace(8) %r) #0 {
   call void asm sideeffect "", "~{memory}"()
-  call void asm sideeffect "ds_write_b32 $0, $0", "v,~{memory}"(i32 0)
+  call void asm sideeffect "ds_write_b32 v0, $0", "v,~{memory}"(i32 0)
   %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8) %r, i32 0, i32 0, i32 0)
   store i32 %v, ptr addrspace(1) %g
   call void @llvm.amdgcn.ds.gws.barrier(i32 0, i32 0)

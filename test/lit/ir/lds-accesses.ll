@@ -79,47 +79,59 @@ define protected amdgpu_kernel void @aggregates() #0 {
 ; CHECK-NEXT: call void @__wavesan_kernel_end(ptr addrspace(5) %wavesan.state)
 ; CHECK-NEXT: ret void
 
-; Ordered atomics: release half before, acquire half after. fence info = bits | scope << 8: acquire 1, release 2, LDS 4,
-; global 8, seq_cst 16; scopes wavefront 1, workgroup 2, agent 4. A one-as scope orders its own address space only.
+; Atomics: [release half] [access hook] atomic [done hook] [acquire half]. info of atomics has the scope at bit 24, acquire
+; (bit 27) and release (bit 28) too. fence info = bits | scope << 8: acquire 1, release 2, LDS 4, global 8, seq_cst 16,
+; implied by an atomic 32; scopes wavefront 1, workgroup 2, agent 4, system 5. A one-as scope orders its own address space
+; only.
 ; CHECK-LABEL: define protected amdgpu_kernel void @atomics.wavesan(
-; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 1031, i32 8,
+; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 33555463, i32 8,
 ; CHECK-NEXT: atomicrmw add
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1038)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 2055, i32 9,
-; CHECK-NEXT: cmpxchg
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1037)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1029, i32 10,
+; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %wavesan.state, ptr addrspacecast (ptr addrspace(3) @tile.wavesan to ptr), i32 33555463, i32 8, i1 true)
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1070)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 469764103, i32 9,
+; CHECK-NEXT: %c = cmpxchg
+; CHECK-NEXT: [[OK:%[0-9]+]] = extractvalue { i64, i1 } %c, 1
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 469764103, i32 9, i1 [[OK]])
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1069)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 167773189, i32 10,
 ; CHECK-NEXT: load atomic
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 525)
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 526)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1030, i32 11,
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 167773189, i32 10, i1 false)
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 557)
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 558)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 301990918, i32 11,
 ; CHECK-NEXT: store atomic
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 278)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1031, i32 12,
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 301990918, i32 11, i1 true)
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 310)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 419431431, i32 12,
 ; CHECK-NEXT: atomicrmw add
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 277)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1031, i32 13,
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 419431431, i32 12, i1 true)
+; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 309)
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 83887111, i32 13,
 ; CHECK-NEXT: atomicrmw fadd
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 83887111, i32 13, i1 true)
+; CHECK-NEXT: call void @__wavesan_kernel_end
 
-; Unknown or wide extents are ranges; the global side is a skip; a length of 0 is nothing.
+; Unknown or wide extents are ranges; a length of 0 is nothing.
 ; CHECK-LABEL: define protected amdgpu_kernel void @ranges.wavesan(
-; CHECK:      [[N:%[0-9]+]] = zext i32 %n to i64
-; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i64 [[N]], i32 2, i32 14, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32))
+; CHECK:      call void @__wavesan_global_range({{.*}}, i32 1, i32 14)
+; CHECK-NEXT: [[N:%[0-9]+]] = zext i32 %n to i64
+; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i64 [[N]], i32 2, i32 15, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32))
 ; CHECK-NEXT: call void @llvm.memcpy.p3.p1.i32
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 2049, i32 15,
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 2049, i32 16,
+; CHECK:      call void @__wavesan_global_access({{.*}}, i32 2050, i32 17)
 ; CHECK-NEXT: call void @llvm.memcpy.p1.p3.i64
-; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 64, i32 1, i32 16,
-; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 64, i32 2, i32 17,
+; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 64, i32 1, i32 18,
+; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 64, i32 2, i32 19,
 ; CHECK-NEXT: call void @llvm.memmove
 ; CHECK-NEXT: call void @llvm.memset
-; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 100, i32 2, i32 18,
+; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 100, i32 2, i32 20,
 ; CHECK-NEXT: call void @llvm.memset
 
 ; CHECK-LABEL: define protected amdgpu_kernel void @aggregates.wavesan(
-; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i32 257, i32 19,
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 add (i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i32 4), i32 2049, i32 19,
+; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i32 257, i32 21,
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 add (i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i32 4), i32 2049, i32 21,
 ; CHECK-NEXT: load { i8, i32, i32 }
-; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 24, i32 2, i32 20,
+; CHECK-NEXT: call void @__wavesan_lds_range({{.*}}, i64 24, i32 2, i32 22,
 ; CHECK-NEXT: store [3 x i64]
 
 ; CHECK: !wavesan.twins = !{![[S:[0-9]+]], ![[T:[0-9]+]], !{{[0-9]+}}, !{{[0-9]+}}}

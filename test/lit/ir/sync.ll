@@ -58,11 +58,14 @@ define amdgpu_kernel void @fences() #0 {
 }
 ; Ordered global atomics order LDS too, unless their scope says one-as.
 ; CHECK-LABEL: define amdgpu_kernel void @global_atomics.wavesan(
-; CHECK:      call void @__wavesan_fence({{.*}}, i32 1038)
-; CHECK-NEXT: store atomic
-; CHECK-NEXT: load atomic
-; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1033)
-; CHECK-NEXT: atomicrmw
+; CHECK:      call void @__wavesan_fence({{.*}}, i32 1070)
+; CHECK:      store atomic
+; CHECK-NOT:  call void @__wavesan_fence
+; CHECK:      load atomic
+; CHECK-NOT:  {{^}}  load
+; CHECK:      call void @__wavesan_fence({{.*}}, i32 1065)
+; CHECK-NOT:  call void @__wavesan_fence
+; CHECK:      atomicrmw
 ; CHECK-NOT:  call void @__wavesan_fence
 ; CHECK:      ret void
 define amdgpu_kernel void @global_atomics(ptr addrspace(1) %p) #0 {

@@ -1,0 +1,158 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "interleave.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace wavesan::cpu::engine {
+
+namespace {
+
+// Operations of one wave. The first turn is long: nearly every workgroup that waits for no other ends within it, and
+// the order is that of a plain loop. Whoever comes back has either much to do or waits; waiting should be cheap.
+constexpr uint32_t kFirstTurn = 64 << 10;
+constexpr uint32_t kTurn = 16 << 10;
+
+constexpr uint64_t kMaxResidents = 1024;
+constexpr uint64_t kMaxResidentBytes = uint64_t(1) << 30;
+// The stacks of kernels with calls are large but hardly touched: count this much of each lane's.
+constexpr uint64_t kExpectedStackBytes = 16 << 10;
+constexpr size_t kMaxIdle = 16;
+
+class Interleaver {
+public:
+  Interleaver(LaunchState &launch, const Shape &shape, ResidencyPool &pool)
+      : launch(launch), shape(shape), pool(pool), limit(residentLimit(launch, shape)) {}
+  ~Interleaver() {
+    for (auto &r : residents)
+      retire(std::move(r));
+    if (spare)
+      pool.give(std::move(spare));
+  }
+
+  Outcome run() {
+    do {
+      if (!admit())
+        return outcome;
+      launch.alone = residents.size() <= 1;
+      if (!takeTurns())
+        return outcome;
+    } while (!residents.empty() || next < shape.count);
+    return outcome;
+  }
+
+private:
+  LaunchState &launch;
+  const Shape &shape;
+  ResidencyPool &pool;
+  uint64_t limit;
+  uint64_t next = 0; ///< the first workgroup that has not been started
+  std::vector<std::unique_ptr<Residency>> residents; ///< suspended, in the order of their start
+  std::unique_ptr<Residency> spare; ///< of the workgroup that ended last: its memory is warm
+  Outcome outcome;
+
+  bool cancelled() {
+    if (!launch.launch->cancel || !launch.launch->cancel->load(std::memory_order_relaxed))
+      return false;
+    outcome = {Outcome::Cancelled, "the dispatch was cancelled (kernel " + std::string(launch.launch->kernel) + ")"};
+    return true;
+  }
+
+  void retire(std::unique_ptr<Residency> r) {
+    r->finish(launch);
+    if (spare)
+      pool.give(std::move(spare));
+    spare = std::move(r);
+  }
+
+  /// Null with `outcome` set if there is no memory even for one workgroup; null if there is none for another one.
+  std::unique_ptr<Residency> vacant() {
+    if (spare)
+      return std::move(spare);
+    auto r = pool.take();
+    std::string error;
+    if (r->prepare(launch, shape, error))
+      return r;
+    limit = residents.size();
+    if (!limit)
+      outcome = {Outcome::InvalidLaunch, error + " (kernel " + std::string(launch.launch->kernel) + ")"};
+    return nullptr;
+  }
+
+  /// Gives the workgroup a turn and takes it over if it is not suspended. False after an error.
+  bool turn(std::unique_ptr<Residency> &r, uint32_t budget) {
+    outcome = r->run(launch, budget);
+    if (r->suspended())
+      return true;
+    retire(std::move(r));
+    return bool(outcome);
+  }
+
+  /// Starts workgroups until as many new ones are suspended as were before.
+  bool admit() {
+    const uint64_t room = std::max<uint64_t>(1, 2 * residents.size());
+    while (next < shape.count && residents.size() < std::min(limit, room)) {
+      if (cancelled())
+        return false;
+      launch.alone = residents.empty();
+      std::unique_ptr<Residency> r = vacant();
+      if (!r)
+        return bool(outcome);
+      r->start(launch, shape, next++);
+      if (!turn(r, kFirstTurn))
+        return false;
+      if (r)
+        residents.push_back(std::move(r));
+    }
+    return true;
+  }
+
+  bool takeTurns() {
+    bool good = true, ended = false;
+    for (auto &r : residents) {
+      good = !cancelled() && turn(r, kTurn);
+      ended |= !r;
+      if (!good)
+        break;
+    }
+    std::erase(residents, nullptr);
+    // All may wait for another thread of the host.
+    if (good && !ended && !residents.empty())
+      std::this_thread::yield();
+    return good;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Residency> ResidencyPool::take() {
+  std::lock_guard lock(mutex);
+  if (idle.empty())
+    return std::make_unique<Residency>();
+  auto r = std::move(idle.back());
+  idle.pop_back();
+  return r;
+}
+
+void ResidencyPool::give(std::unique_ptr<Residency> residency) {
+  std::lock_guard lock(mutex);
+  if (idle.size() < kMaxIdle)
+    idle.push_back(std::move(residency));
+}
+
+uint64_t residentLimit(const LaunchState &launch, const Shape &shape) {
+  const Function &entry = *launch.entry;
+  uint64_t lane = shape.scratchStride;
+  if (entry.hasCalls)
+    lane = std::min<uint64_t>(lane, entry.privateBytes + kExpectedStackBytes);
+  const uint64_t wave = lane * launch.waveSize + entry.registerBytes;
+  const uint64_t bytes = launch.launch->groupSegmentBytes + wave * shape.waves;
+  return std::clamp<uint64_t>(kMaxResidentBytes / std::max<uint64_t>(bytes, 1), 1, kMaxResidents);
+}
+
+Outcome runWorkgroups(LaunchState &launch, const Shape &shape, ResidencyPool &pool) {
+  return Interleaver(launch, shape, pool).run();
+}
+
+} // namespace wavesan::cpu::engine
