@@ -68,8 +68,8 @@ std::optional<ElfReader> ElfReader::open(std::string_view bytes, std::string &er
     for (uint64_t i = 0; i < count; ++i) {
       Elf64_Shdr s;
       readAt(bytes, head.e_shoff + i * sizeof(s), s);
-      reader.Sections.push_back(
-          {s.sh_offset, s.sh_size, s.sh_name, s.sh_type == SHT_NOTE, s.sh_type != SHT_NOBITS, s.sh_addralign, s.sh_type, s.sh_link});
+      reader.Sections.push_back({s.sh_offset, s.sh_size, s.sh_name, s.sh_type == SHT_NOTE, s.sh_type != SHT_NOBITS,
+                                 s.sh_addralign, s.sh_type, s.sh_link});
     }
     if (nameIndex < count)
       reader.Names = reader.slice(reader.Sections[nameIndex]).value_or(std::string_view());
@@ -114,7 +114,8 @@ std::vector<ElfReader::Object> ElfReader::objects() const {
     std::string_view names = slice(Sections[section.link]).value_or(std::string_view());
     Elf64_Sym symbol;
     for (uint64_t at = 0; readAt(table, at, symbol); at += sizeof(symbol)) {
-      bool isData = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF && symbol.st_size != 0;
+      bool isData = ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
+                    (symbol.st_shndx < SHN_LORESERVE || symbol.st_shndx == SHN_XINDEX) && symbol.st_size != 0;
       size_t end = symbol.st_name < names.size() ? names.find('\0', symbol.st_name) : std::string_view::npos;
       if (isData && end != std::string_view::npos && end != symbol.st_name)
         out.push_back({names.substr(symbol.st_name, end - symbol.st_name), symbol.st_value, symbol.st_size});

@@ -9,6 +9,7 @@
 #include <set>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unordered_map>
 
 namespace wavesan::hsa {
 
@@ -179,18 +180,21 @@ void registerVariables(Tool &tool, hsa_executable_t executable, hsa_agent_t agen
 
 /// Where the code object was loaded, judged from the descriptors of its kernels; nothing if they disagree.
 std::optional<uint64_t> loadAddress(Tool &tool, hsa_executable_t executable, const LoadedObjects::Loaded &loaded) {
+  std::unordered_map<std::string_view, uint64_t> addresses;
+  for (const DataSymbol &data : loaded.object->data())
+    addresses.emplace(data.name, data.address);
   std::optional<uint64_t> found;
   for (const std::string &name : loaded.object->kernels()) {
     hsa_executable_symbol_t symbol{};
     uint64_t handle = 0;
     if (!findSymbol(tool.api, executable, {loaded.agent}, name, symbol) || !(handle = kernelObject(tool.api, symbol)))
       continue;
-    for (const DataSymbol &data : loaded.object->data())
-      if (data.name == name + ".kd") {
-        if (found && *found != handle - data.address)
-          return std::nullopt;
-        found = handle - data.address;
-      }
+    auto it = addresses.find(name + ".kd");
+    if (it == addresses.end())
+      continue;
+    if (found && *found != handle - it->second)
+      return std::nullopt;
+    found = handle - it->second;
   }
   return found;
 }

@@ -12,8 +12,8 @@ namespace wavesan::hsa {
 class Tool;
 
 /// Rewrites `packet` (a kernel dispatch that has not been published yet) and registers it with the drain. Where the
-/// dispatch cannot be checked the packet stays as it is, and the findings count it with its reason. Returns true if it was
-/// rewritten: then `behind` must follow it in the queue. Never throws.
+/// dispatch cannot be checked the packet stays as it is, and the findings count it with its reason. Returns true if it
+/// was rewritten: then `behind` must follow it in the queue. Never throws.
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
                    hsa_barrier_and_packet_t &behind);
 

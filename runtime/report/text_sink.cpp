@@ -51,11 +51,11 @@ std::string ldsPlace(const Race &race) {
   return range;
 }
 
-std::string globalPlace(const MemoryPlace &place) {
+std::string globalPlace(const MemoryPlace &place, bool named) {
   std::string kind;
   switch (place.kind) {
   case MemoryPlace::Kind::Unknown:
-    return "a place outside the memory that WaveSan follows";
+    return named ? "an unknown offset" : "a place outside the memory that WaveSan follows";
   case MemoryPlace::Kind::DeviceVariable:
     return place.name + "+" + std::to_string(place.offset) + " (__device__ variable, " + bytesText(place.bytes) + ")";
   case MemoryPlace::Kind::Allocation:
@@ -75,7 +75,7 @@ std::string placeText(const Race &race) {
   const bool global = race.space == abi::RaceSpace::Global;
   const std::string &variable = race.variable.empty() && global ? race.place.name : race.variable;
   return (variable.empty() ? "" : " on `" + variable + "`") + ", " + bytesText(race.size) + " at " +
-         (global ? globalPlace(race.place) : ldsPlace(race));
+         (global ? globalPlace(race.place, !variable.empty()) : ldsPlace(race));
 }
 
 std::string positionText(const Frame &frame, const TextOptions &options) {

@@ -106,13 +106,13 @@ TEST(Errors, InlineAssemblyWithoutDataEffectIsExecuted) {
   }
   // Immediates do not matter, tied values pass, and other outputs would be guesses.
   uint32_t out = 0;
-  EXPECT_TRUE(outcomeOf(R"(
+  EXPECT_TRUE(outcomeOf(R"ir(
 define amdgpu_kernel void @k(ptr addrspace(1) %out) {
-  call void asm sideeffect "s_waitcnt vmcnt( $0 )", "n"(i32 2)
+  call void asm sideeffect "s_waitcnt vmcnt($0)", "n"(i32 2)
   %r = call i32 asm sideeffect "s_waitcnt lgkmcnt(0)", "=v,0,~{memory}"(i32 17)
   store i32 %r, ptr addrspace(1) %out
   ret void
-})",
+})ir",
                         arguments(&out)));
   EXPECT_EQ(out, 17u);
   expectOutcome(outcomeOf("define amdgpu_kernel void @k() {\n  %r = call i32 asm sideeffect \"s_nop 0\", \"=v\"()\n  "

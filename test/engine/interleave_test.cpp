@@ -4,7 +4,10 @@
 // Workgroups that wait for one another end; all others run in order, one at a time.
 #include "engine_fixture.h"
 
+#include "interleave.h"
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -28,7 +31,7 @@ struct Groups : HookHandler {
     uint32_t id;
   };
   std::vector<uint32_t> order; ///< workgroup of each call
-  uint32_t begun = 0, ended = 0;
+  std::atomic<uint32_t> begun{0}, ended{0};
   bool dispatchEnded = false;
 
   void note(WaveView &w) {
@@ -50,7 +53,7 @@ struct Groups : HookHandler {
     delete static_cast<Data *>(data);
   }
   void dispatchEnd(void *) override {
-    EXPECT_EQ(begun, ended);
+    EXPECT_EQ(begun.load(), ended.load());
     dispatchEnded = true;
   }
   void ldsAccess(WaveView &, LaneMask, const uint32_t *, uint32_t, uint32_t, uint32_t) override {}
@@ -277,6 +280,51 @@ TEST(Interleave, ErrorsAndCancellationEndTheSuspendedWorkgroups) {
   options.hooks = nullptr;
   EXPECT_TRUE(run(*program, "k", linear(8 * 64, 64), arguments(flags.data(), 7), options));
   EXPECT_EQ(flags[0], 1u);
+}
+
+TEST(Interleave, ResidentsAreBoundedByNumberAndMemory) {
+  engine::Function entry;
+  Launch launch{};
+  engine::LaunchState state;
+  state.launch = &launch;
+  state.entry = &entry;
+  engine::Shape shape{};
+  shape.waves = 16;
+  shape.scratchStride = 64;
+  EXPECT_EQ(engine::residentLimit(state, shape), 1024u);
+  launch.groupSegmentBytes = 16 << 20;
+  EXPECT_EQ(engine::residentLimit(state, shape), 63u);
+  launch.groupSegmentBytes = 0;
+  shape.scratchStride = 64 << 10;
+  EXPECT_EQ(engine::residentLimit(state, shape), 16u);
+  entry.hasCalls = true; // the stacks are there but hardly touched
+  EXPECT_EQ(engine::residentLimit(state, shape), 64u);
+  entry.hasCalls = false;
+  shape.scratchStride = 4 << 20;
+  EXPECT_EQ(engine::residentLimit(state, shape), 1u);
+}
+
+TEST(Interleave, ABarrierOfMoreWorkgroupsThanFitRunsUntilItIsCancelled) {
+  auto program = load(assemble(gridBarrier("call void @llvm.amdgcn.s.sleep(i32 1)")));
+  uint32_t counter = 0;
+  std::vector<uint32_t> out(1100 * 128);
+  std::atomic<bool> cancel{false};
+  Groups groups;
+  Options options;
+  options.hooks = &groups;
+  options.fixedLds = 512;
+  options.cancel = &cancel;
+  std::thread timer([&] {
+    for (int k = 0; k < 3000 && groups.begun < 1024; ++k)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    cancel = true;
+  });
+  EXPECT_EQ(run(*program, "k", linear(1100 * 64, 64), arguments(&counter, out.data(), 1100, 1), options).kind,
+            Outcome::Cancelled);
+  timer.join();
+  EXPECT_EQ(groups.begun, 1024u);
+  EXPECT_EQ(groups.ended, 1024u);
 }
 
 TEST(Interleave, ADeadlockBehindASpinIsStillReported) {

@@ -184,3 +184,28 @@ TEST(CodeObject, TwinWithoutMetadataIsAProblemOfThatKernel) {
   EXPECT_EQ(object->twin("k")->problem, "the code object's metadata lacks k.wavesan");
   EXPECT_EQ(errors.size(), 1u);
 }
+
+TEST(ElfReader, DataSymbols) {
+  auto sections = symbolSections({{"variable", 0x100, 16},
+                                  {"function", 0x200, 16, STT_FUNC},
+                                  {"elsewhere", 0x300, 16, STT_OBJECT, false},
+                                  {"empty", 0x400, 0},
+                                  {"k.kd", 0x500, 64}});
+  auto names = [](const std::string &bytes) {
+    std::string text;
+    if (auto reader = open(bytes))
+      for (const ElfReader::Object &object : reader->objects())
+        text +=
+            std::string(object.name) + " " + std::to_string(object.address) + " " + std::to_string(object.bytes) + ";";
+    return text;
+  };
+  EXPECT_EQ(names(buildElf(sections)), "variable 256 16;k.kd 1280 64;");
+  // Names outside the string table, a table cut in the middle of an entry, and no table.
+  auto cut = sections;
+  cut[1].second.resize(5);
+  EXPECT_EQ(names(buildElf(cut)), "");
+  cut = sections;
+  cut[0].second.resize(cut[0].second.size() - 1);
+  EXPECT_EQ(names(buildElf(cut)), "variable 256 16;");
+  EXPECT_EQ(names(sampleElf()), "");
+}

@@ -19,6 +19,16 @@ amd_signal_t *record(hsa_signal_t s) { return reinterpret_cast<amd_signal_t *>(s
 int64_t load(hsa_signal_t s) { return __atomic_load_n(&record(s)->value, __ATOMIC_ACQUIRE); }
 void store(hsa_signal_t s, hsa_signal_value_t v) { __atomic_store_n(&record(s)->value, v, __ATOMIC_RELEASE); }
 
+void passBarriers() {
+  std::lock_guard lock(Current->Mutex);
+  std::erase_if(Current->Barriers, [](const hsa_barrier_and_packet_t &barrier) {
+    if (load(barrier.dep_signal[0]) != 0)
+      return false;
+    store(barrier.completion_signal, load(barrier.completion_signal) - 1);
+    return true;
+  });
+}
+
 hsa_signal_value_t waitSignal(hsa_signal_t s, hsa_signal_condition_t condition, hsa_signal_value_t compare,
                               uint64_t timeout, hsa_wait_state_t) {
   auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::min<uint64_t>(timeout, 1'000'000'000));
@@ -34,8 +44,11 @@ hsa_signal_value_t waitSignal(hsa_signal_t s, hsa_signal_condition_t condition, 
       return v >= compare;
     }
   };
-  while (!holds(load(s)) && std::chrono::steady_clock::now() < end)
+  passBarriers();
+  while (!holds(load(s)) && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+    passBarriers();
+  }
   return load(s);
 }
 
@@ -142,6 +155,14 @@ FakeQueue *findQueue(const hsa_queue_t *queue) {
 void writePackets(const void *packets, uint64_t count) {
   const auto *list = static_cast<const DispatchPacket *>(packets);
   Written->insert(Written->end(), list, list + count);
+  std::lock_guard lock(Current->Mutex);
+  for (const DispatchPacket *packet = list; packet != list + count; ++packet) {
+    hsa_barrier_and_packet_t barrier;
+    std::memcpy(&barrier, packet, sizeof(barrier));
+    unsigned type = barrier.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+    if (type == HSA_PACKET_TYPE_BARRIER_AND && barrier.dep_signal[0].handle && barrier.completion_signal.handle)
+      Current->Barriers.push_back(barrier);
+  }
 }
 
 hsa_status_t symbolInfo(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *out) {

@@ -85,6 +85,9 @@ public:
   std::map<uint64_t, std::string> AccessibleTo;                  ///< allocations made accessible to an agent
   std::vector<std::unique_ptr<amd_signal_t>> Signals;
   std::map<void *, size_t> Memory;
+  /// Barrier packets that have reached the hardware and not passed; one passes while somebody waits for a signal and
+  /// its first dependency is 0.
+  std::vector<hsa_barrier_and_packet_t> Barriers;
   uint64_t NextHandle = 1000;
 
 private:

@@ -152,11 +152,27 @@ TEST_F(ToolTest, OtherPacketsAndBatchesPassInOrder) {
   barrier.kernel_object = kOriginalObject; // where a barrier packet has a dependency signal
   DispatchPacket first = packet(), last = packet(kPlainObject);
   auto written = Runtime->submit(*Queue, {first, barrier, last});
-  ASSERT_EQ(written.size(), 3u);
+  ASSERT_EQ(written.size(), 4u); // the second one is the tool's, see WhatFollowsADispatchWaitsForItsDrain
   EXPECT_EQ(written[0].kernel_object, kTwinObject);
-  EXPECT_EQ(std::memcmp(&written[1], &barrier, sizeof(barrier)), 0);
-  EXPECT_EQ(std::memcmp(&written[2], &last, sizeof(last)), 0);
+  EXPECT_EQ(std::memcmp(&written[2], &barrier, sizeof(barrier)), 0);
+  EXPECT_EQ(std::memcmp(&written[3], &last, sizeof(last)), 0);
   finishDispatch(written[0], first.completion_signal);
+}
+
+TEST_F(ToolTest, WhatFollowsADispatchWaitsForItsDrain) {
+  load();
+  DispatchPacket original = packet();
+  auto written = Runtime->submit(*Queue, {original});
+  ASSERT_EQ(written.size(), 2u);
+  hsa_barrier_and_packet_t behind;
+  std::memcpy(&behind, &written[1], sizeof(behind));
+  EXPECT_EQ(behind.header >> HSA_PACKET_HEADER_TYPE & 0xff, HSA_PACKET_TYPE_BARRIER_AND);
+  EXPECT_EQ(Runtime->signalValue(behind.dep_signal[0]), 1);
+  EXPECT_EQ(Runtime->signalValue(behind.completion_signal), 1);
+  putRace(written[0], record(kLoadSite, 0, kStoreSite, 1));
+  finishDispatch(written[0], original.completion_signal);
+  waitFor([&] { return Runtime->signalValue(behind.completion_signal) == 0; });
+  EXPECT_NE(log().find("race: LDS"), std::string::npos); // what follows sees a finished report
 }
 
 TEST_F(ToolTest, FullLdsRunsTheOriginal) {

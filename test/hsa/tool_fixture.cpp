@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tool_fixture.h"
 
-#include "code_object_builder.h"
-
 #include "wavesan/abi/options.h"
 
 #include <chrono>
@@ -13,7 +11,7 @@
 
 namespace wavesan::test {
 
-std::string sampleCodeObject() {
+std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols) {
   constexpr uint32_t R = abi::kAccessRead, W = abi::kAccessWrite;
   abi::SiteTableBuilder t;
   abi::StringRef32 file = t.intern("app.hip"), k = t.intern("k(int*)"), tile = t.intern("tile");
@@ -30,6 +28,8 @@ std::string sampleCodeObject() {
   site(abi::SiteKind::Barrier, 0, frame(15, 3), "barrier");
   site(abi::SiteKind::Access, W, frame(20, 7), "store");
   site(abi::SiteKind::Access, R, load, "load");
+  site(abi::SiteKind::Access, R | W, frame(22, 3), "atomicrmw add");
+  t.sites.back().info = abi::atomicInfo(R | W | abi::kAccessAtomic, 4, abi::Scope::Workgroup, false, false);
   t.skips.push_back({t.intern("global memory"), 3});
   t.kernels.push_back({t.intern("_Z1kPi"), t.intern("_Z1kPi.wavesan"), file, 5, 2, 0, 0, 1, 4});
 
@@ -39,12 +39,16 @@ std::string sampleCodeObject() {
     args.push_back(a);
   for (const ArgSpec &a : hiddenArgsV4(32))
     twinArgs.push_back(a);
-  return buildElf(
-      {{".note", metadataNote(metadataRoot({kernelMetadata("_Z1kPi", kKernargBytes, kStaticLds, args),
-                                            kernelMetadata("_Z1kPi.wavesan", kTwinKernargBytes, kStaticLds, twinArgs),
-                                            kernelMetadata("_Z5plainv", 0, 0, {}),
-                                            kernelMetadata("__amd_rocclr_copyBuffer", 0, 0, {})}))},
-       {abi::kSiteTableSection, t.finish()}});
+  std::vector<std::pair<std::string, std::string>> sections = {
+      {".note", metadataNote(metadataRoot({kernelMetadata("_Z1kPi", kKernargBytes, kStaticLds, args),
+                                           kernelMetadata("_Z1kPi.wavesan", kTwinKernargBytes, kStaticLds, twinArgs),
+                                           kernelMetadata("_Z5plainv", 0, 0, {}),
+                                           kernelMetadata("__amd_rocclr_copyBuffer", 0, 0, {})}))},
+      {abi::kSiteTableSection, t.finish()}};
+  if (!symbols.empty())
+    for (auto &section : symbolSections(symbols))
+      sections.push_back(section);
+  return buildElf(sections);
 }
 
 std::vector<FakeSymbol> sampleSymbols() {

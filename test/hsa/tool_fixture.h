@@ -6,6 +6,7 @@
 #ifndef WAVESAN_TEST_TOOL_FIXTURE_H
 #define WAVESAN_TEST_TOOL_FIXTURE_H
 
+#include "code_object_builder.h"
 #include "fake_runtime.h"
 #include "temporary_file.h"
 
@@ -24,11 +25,12 @@ namespace wavesan::test {
 inline constexpr uint64_t kOriginalObject = 0x1000, kTwinObject = 0x2000, kPlainObject = 0x3000, kBlitObject = 0x4000;
 inline constexpr uint32_t kStaticLds = 512, kKernargBytes = 80, kTwinKernargBytes = 88;
 /// Sites of the sample code object.
-inline constexpr uint32_t kStoreSite = 0, kLoadSite = 1, kBarrierSite = 2, kLateStoreSite = 3, kUnrolledLoadSite = 4;
+inline constexpr uint32_t kStoreSite = 0, kLoadSite = 1, kBarrierSite = 2, kLateStoreSite = 3, kUnrolledLoadSite = 4,
+                          kAtomicSite = 5;
 
 /// A kernel `k(int*)` at app.hip with `tile`: store in line 8, load in line 11, barrier in line 15, store in line 20;
-/// the load a second time at the same position (an unrolled loop).
-std::string sampleCodeObject();
+/// the load a second time at the same position (an unrolled loop); an atomic of workgroup scope in line 22.
+std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols = {});
 std::vector<FakeSymbol> sampleSymbols();
 
 class ToolTest : public testing::Test {

@@ -199,7 +199,7 @@ TEST_F(ToolTest, VerbosityTellsOfCodeObjectsAndDispatches) {
   load("verbosity=1");
   DispatchPacket original = packet(), twin = submit(original);
   finishDispatch(twin, original.completion_signal);
-  EXPECT_NE(log().find(" bytes: 3 kernels, 1 twins, 5 sites\n"), std::string::npos) << log();
+  EXPECT_NE(log().find(" bytes: 3 kernels, 1 twins, 6 sites\n"), std::string::npos) << log();
   EXPECT_NE(log().find("wavesan: dispatch 1: k(int*), group segment "), std::string::npos) << log();
 }
 

@@ -102,8 +102,44 @@ TEST_F(ToolTest, VariablesAndUnknownMemory) {
   abi::RaceRecord r = globalRecord(&counter[2], kStoreSite, kStoreSite);
   putRace(secondTwin, r);
   finishDispatch(secondTwin, second.completion_signal);
-  EXPECT_NE(log().find("write-write (write after write) on `tile`, 4 bytes at a place outside the memory that WaveSan "
-                       "follows\n"),
+  EXPECT_NE(log().find("write-write (write after write) on `tile`, 4 bytes at an unknown offset\n"), std::string::npos)
+      << log();
+}
+
+TEST_F(ToolTest, VariablesOfInternalLinkageComeFromTheSymbolTable) {
+  load();
+  Runtime->core().hsa_executable_destroy_fn(Executable);
+  const std::vector<SymbolSpec> symbols = {
+      {"_Z1kPi.kd", 0x100, 64}, {"_Z5plainv.kd", 0x2100, 64}, {"_ZL6hidden", 0x800, 16}};
+  Executable = Runtime->loadExecutable(sampleCodeObject(symbols), sampleSymbols()); // loaded at 0xf00
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, globalRecord(reinterpret_cast<void *>(0xf00 + 0x804), kLoadSite, kStoreSite));
+  finishDispatch(twin, original.completion_signal);
+  EXPECT_NE(headOf(log()).find(", 4 bytes at hidden+4 (__device__ variable, 16 bytes)"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, KernelsThatDisagreeAboutTheLoadAddressNameNoVariable) {
+  load();
+  Runtime->core().hsa_executable_destroy_fn(Executable);
+  const std::vector<SymbolSpec> symbols = {
+      {"_Z1kPi.kd", 0x100, 64}, {"_Z5plainv.kd", 0x2200, 64}, {"_ZL6hidden", 0x800, 16}};
+  Executable = Runtime->loadExecutable(sampleCodeObject(symbols), sampleSymbols());
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, globalRecord(reinterpret_cast<void *>(0xf00 + 0x804), kLoadSite, kStoreSite));
+  finishDispatch(twin, original.completion_signal);
+  EXPECT_NE(headOf(log()).find("on `tile`, 4 bytes at an unknown offset"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, TwoAtomicsConflictBecauseOfTheirScope) {
+  load();
+  char *out = static_cast<char *>(Runtime->allocateMemory(kDevicePool, 64));
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, globalRecord(out, kAtomicSite, kAtomicSite));
+  finishDispatch(twin, original.completion_signal);
+  EXPECT_EQ(log().find("wavesan: scope-too-small: global memory atomic against atomic on `tile`, "), 0u) << log();
+  EXPECT_NE(log().find("  both are atomic, but at workgroup scope, which does not include both workgroups (0,0,0) and "
+                       "(1,0,0)\n"
+                       "  fix: use __HIP_MEMORY_SCOPE_AGENT / __threadfence() instead of workgroup scope\n"),
             std::string::npos)
       << log();
 }

@@ -117,7 +117,7 @@ TEST_F(ToolTest, DamagedRecordsAreCountedAndNotPrinted) {
     change(r);
     putRace(twin, r);
   };
-  damaged([](abi::RaceRecord &r) { r.current.site = 5; });
+  damaged([](abi::RaceRecord &r) { r.current.site = 6; });
   damaged([](abi::RaceRecord &r) { r.previous.site = 0xffffffffu; });
   damaged([](abi::RaceRecord &r) { r.previous.site = kBarrierSite; });
   damaged([](abi::RaceRecord &r) { r.current.lane = 64; });

@@ -128,6 +128,8 @@ TEST(GlobalRaceText, Places) {
   r.place.kind = MemoryPlace::Kind::KernelArguments;
   EXPECT_EQ(place(), ", 4 bytes at kernel argument memory 3 (4096 bytes) + 16");
   r.place = {};
+  EXPECT_EQ(place(), ", 4 bytes at an unknown offset"); // in `out`
+  r.variable.clear();
   EXPECT_EQ(place(), ", 4 bytes at a place outside the memory that WaveSan follows");
   r.place.kind = MemoryPlace::Kind::DeviceVariable;
   r.place.name = "table";

@@ -10,7 +10,8 @@ namespace wavesan::cpu::engine {
 namespace {
 
 // Operations of one wave. The first turn is long: nearly every workgroup that waits for no other ends within it, and
-// the order is that of a plain loop. Whoever comes back has either much to do or waits; waiting should be cheap.
+// the order is that of a plain loop. Whoever comes back has either much to do or waits, and so have those that start
+// when several were suspended already; waiting should be cheap.
 constexpr uint32_t kFirstTurn = 64 << 10;
 constexpr uint32_t kTurn = 16 << 10;
 
@@ -47,9 +48,10 @@ private:
   const Shape &shape;
   ResidencyPool &pool;
   uint64_t limit;
-  uint64_t next = 0; ///< the first workgroup that has not been started
+  uint64_t next = 0;                                 ///< the first workgroup that has not been started
   std::vector<std::unique_ptr<Residency>> residents; ///< suspended, in the order of their start
-  std::unique_ptr<Residency> spare; ///< of the workgroup that ended last: its memory is warm
+  std::unique_ptr<Residency> spare;                  ///< of the workgroup that ended last: its memory is warm
+  bool backwards = false;                            ///< direction of the next round
   Outcome outcome;
 
   bool cancelled() {
@@ -100,7 +102,7 @@ private:
       if (!r)
         return bool(outcome);
       r->start(launch, shape, next++);
-      if (!turn(r, kFirstTurn))
+      if (!turn(r, residents.size() < 2 ? kFirstTurn : kTurn))
         return false;
       if (r)
         residents.push_back(std::move(r));
@@ -110,13 +112,16 @@ private:
 
   bool takeTurns() {
     bool good = true, ended = false;
-    for (auto &r : residents) {
+    // To and fro: a chain of workgroups that wait each for its neighbour is undone within two rounds.
+    for (size_t k = 0, n = residents.size(); k < n; ++k) {
+      auto &r = residents[backwards ? n - 1 - k : k];
       good = !cancelled() && turn(r, kTurn);
       ended |= !r;
       if (!good)
         break;
     }
     std::erase(residents, nullptr);
+    backwards = !backwards;
     // All may wait for another thread of the host.
     if (good && !ended && !residents.empty())
       std::this_thread::yield();
