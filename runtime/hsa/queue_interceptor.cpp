@@ -29,7 +29,8 @@ void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
     copies.reserve(2 * count); // no allocation, hence no exception, once a packet has been rewritten
     for (uint64_t i = 0; i < count; ++i) {
       Packet &packet = copies.emplace_back();
-      std::memcpy(&packet, static_cast<const Packet *>(packets) + i, sizeof(Packet));
+      // The runtime's packets need not be aligned.
+      std::memcpy(&packet, static_cast<const uint8_t *>(packets) + i * sizeof(Packet), sizeof(Packet));
       auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
       unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
       hsa_barrier_and_packet_t behind;

@@ -265,6 +265,15 @@ TEST(Order, ManyReadersThenAWriter) {
   EXPECT_GT(g.Races, 0);
   EXPECT_EQ(g.Shadow.lost(), 0u);
 }
+TEST(Order, ManyWorkgroupsOnOneCounterAreClean) {
+  Grid g(500);
+  for (uint32_t b = 0; b < 500; ++b)
+    g.rmw(g.at(b), Data, Grid::Relaxed);
+  EXPECT_EQ(g.Races, 0);
+  EXPECT_EQ(g.Shadow.lost(), 0u);
+  g.read(g.at(3), Data);
+  EXPECT_GT(g.Races, 0);
+}
 TEST(Order, LostReaderThatMightMatterIsCounted) {
   Grid g(100);
   for (uint32_t b = 0; b < 99; ++b)

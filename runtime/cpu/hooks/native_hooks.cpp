@@ -25,6 +25,16 @@ struct WorkgroupShadow {
   uint32_t workgroup = 0;              ///< linear number
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
   SyncTable ldsSync;                   ///< atomics on its LDS
+  bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
+  uint64_t evictions = 0;              ///< records that cells of this workgroup lost
+
+  /// Call behind what may have acquired. `before`: the wave's bounds before it.
+  void noteAcquired(const Bounds &before, const Bounds &after) {
+    if (orderedByAtomics || std::equal(before.begin(), before.begin() + abi::kMaxWavesPerWorkgroup, after.begin()))
+      return;
+    orderedByAtomics = true;
+    counters.historyOverflow += evictions;
+  }
 };
 
 /// Workgroups along one dimension.
@@ -91,8 +101,9 @@ struct HostPlatform {
     uint32_t &e = shadow.state.waves[w].evictedGeneration;
     if (e < generation + 1)
       e = generation + 1;
-    // The argument for dropping records knows barriers only; with atomics that order waves one by one every loss counts.
-    if (!shadow.ldsSync.empty() || shadow.dispatch->hasSync())
+    // The argument for dropping records knows barriers only; where atomics order waves one by one every loss counts.
+    ++shadow.evictions;
+    if (shadow.orderedByAtomics)
       ++shadow.counters.historyOverflow;
   }
   void conflictRange(const core::ConflictRange &c) {
@@ -127,6 +138,8 @@ public:
       fresh->workgroup = linearWorkgroup(*context, wave.workgroup);
       fresh->order.emplace(fresh->workgroup, wave.waveCount);
       fresh->ldsSync = SyncTable();
+      fresh->orderedByAtomics = false;
+      fresh->evictions = 0;
       wave.workgroupData = fresh;
     }
     shadowOf(wave)->laneCount[wave.wave] = std::popcount(exec);
@@ -189,6 +202,7 @@ public:
     WaveOrder &order = s->order->wave(wave.wave);
     const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
     const Places at = placesOf(wave, exec, address);
+    const Bounds before = order.clock.local;
     for (LaneMask rest = at.global; rest; rest &= rest - 1) {
       const unsigned lane = std::countr_zero(rest);
       s->dispatch->atomicDone(order, address[lane], info, reads, wrote >> lane & 1);
@@ -198,6 +212,7 @@ public:
       if (!synchronise(s->ldsSync, order, address[lane], info, reads, wrote >> lane & 1))
         ++s->counters.orderUnknown;
     }
+    s->noteAcquired(before, order.clock.local);
   }
 
   void barrierArrive(WaveView &wave, LaneMask, uint32_t) override {
@@ -220,8 +235,10 @@ public:
   void fence(WaveView &wave, LaneMask, uint32_t info) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
       WaveOrder &order = s->order->wave(wave.wave);
+      const Bounds before = order.clock.local;
       s->dispatch->acquireFence(order, info);
       order.fence(info);
+      s->noteAcquired(before, order.clock.local);
       s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
     }
   }

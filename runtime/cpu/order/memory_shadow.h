@@ -77,7 +77,7 @@ public:
       ++Unrecorded;
       return;
     }
-    bool maybeLost = l->lost != 0 && fresh.write, conflict = false;
+    bool conflict = false;
     for (size_t i = 0; i < l->records.size();) {
       AccessRecord &r = l->records[i];
       const uint32_t common = r.mask & fresh.mask;
@@ -100,24 +100,37 @@ public:
       }
       ++i;
     }
-    // A reader that was not recorded stood behind others that were concurrent with it. If one of those conflicts, the
-    // bytes are reported; if all of them happen before this write, the lost one may not.
-    if (maybeLost && !conflict && (l->lost & fresh.mask))
+    // An access that was not recorded stood behind others that were concurrent with it. If one of those conflicts, the
+    // bytes are reported; if all of them happen before this access, the lost one may not.
+    const uint32_t lost = (fresh.write ? l->lostReads : 0) | (fresh.atomic ? 0 : l->lostAtomics);
+    if (!conflict && (lost & fresh.mask))
       ++Lost;
+    // Scattered lanes of one instruction share a record; which lane touched which byte is not kept then.
+    for (AccessRecord &r : l->records)
+      if (r.who() == fresh.who() && r.generation == fresh.generation && r.site == fresh.site && r.write == fresh.write &&
+          r.atomic == fresh.atomic && r.scope == fresh.scope && r.epoch == fresh.epoch) {
+        if ((r.mask & fresh.mask) != fresh.mask)
+          r.lane = abi::kUnknownLane;
+        r.mask |= fresh.mask;
+        return;
+      }
     if (l->records.size() < kMaxRecords) {
       l->records.push_back(fresh);
       return;
     }
-    // Full. A read stands back; a write takes the place of a read.
-    for (AccessRecord &r : l->records)
-      if (fresh.write && !r.write) {
-        l->lost |= r.mask;
-        r = fresh;
-        return;
-      }
-    l->lost |= fresh.mask;
-    if (fresh.write)
-      ++Lost;
+    // Full. Reads and atomics stand back; a plain write takes the place of one.
+    if (!fresh.write || fresh.atomic) {
+      (fresh.write ? l->lostAtomics : l->lostReads) |= fresh.mask;
+      return;
+    }
+    for (bool write : {false, true})
+      for (AccessRecord &r : l->records)
+        if (r.write == write && (!write || r.atomic)) {
+          (write ? l->lostAtomics : l->lostReads) |= r.mask;
+          r = fresh;
+          return;
+        }
+    ++Lost;
   }
 
   /// Accesses not recorded because the budget is used up.
@@ -130,7 +143,7 @@ private:
   static constexpr size_t kMaxRecords = 48;
   struct Line {
     std::vector<AccessRecord> records;
-    uint32_t lost = 0; ///< bytes with readers that were not recorded
+    uint32_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
   static constexpr uint64_t kPageLines = 128;
   struct Page {

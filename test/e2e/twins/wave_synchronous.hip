@@ -16,6 +16,6 @@ __global__ void fold(const int *in, int *out) {
 
 int main() {
   int *in = twin::onDevice(twin::counting<int>(kThreads)), *out = twin::onDevice(std::vector<int>(kThreads));
-  fold<<<2, kThreads>>>(in, out);
+  fold<<<1, kThreads>>>(in, out);
   return twin::compare(twin::fromDevice(out, kThreads), [](size_t i) { return int(2000 + i + (i ^ 32)); });
 }
