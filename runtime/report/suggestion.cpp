@@ -38,7 +38,8 @@ std::string barrierText(const Race &race, const Lines &lines) {
     return "put __syncthreads() " + betweenText(lines);
   case Situation::LoopCarried:
     return "add __syncthreads() at the end of the loop body: after line " + std::to_string(lines.high) +
-           " and before line " + std::to_string(lines.low) + lines.where + " of the next iteration";
+           " and before line " + std::to_string(lines.low) + lines.where +
+           " of the next iteration (if there is no loop: some waves skip the barrier between the two lines)";
   case Situation::SameLine:
   case Situation::Unknown:
     break;

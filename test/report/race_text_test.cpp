@@ -66,7 +66,7 @@ TEST(RaceText, LoopCarriedWriteAfterRead) {
             "  no barrier between one iteration's line 28 and the next iteration's line 26: waves 1 and 2 may execute "
             "these in either order\n"
             "  fix: add __syncthreads() at the end of the loop body: after line 28 and before line 26 of the next "
-            "iteration\n"
+            "iteration (if there is no loop: some waves skip the barrier between the two lines)\n"
             "  seen 2 times, in both orders\n");
 }
 
