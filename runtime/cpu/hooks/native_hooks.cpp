@@ -2,40 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "native_hooks.h"
 
-#include "global_check.h"
-#include "wavesan/core/lds_access.h"
-#include "wavesan/core/race_table.h"
+#include "lds_check.h"
 
 #include <bit>
-#include <optional>
 #include <unistd.h>
 
 namespace wavesan::cpu {
 namespace {
-
-/// What the device runtime keeps in LDS and in registers, for one workgroup. Only the thread that executes the
-/// workgroup touches it: plain loads and stores are enough, and publication and look are in program order.
-struct WorkgroupShadow {
-  const abi::DispatchContext *context = nullptr;
-  abi::WorkgroupState state{};
-  uint32_t laneCount[abi::kMaxWavesPerWorkgroup] = {};
-  abi::DispatchCounters counters{};
-  std::vector<uint64_t> cells;
-  DispatchCheck *dispatch = nullptr;
-  uint32_t workgroup = 0;              ///< linear number
-  std::optional<WorkgroupOrder> order; ///< clocks of its waves
-  SyncTable ldsSync;                   ///< atomics on its LDS
-  bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
-  uint64_t evictions = 0;              ///< records that cells of this workgroup lost
-
-  /// Call behind what may have acquired. `before`: the wave's bounds before it.
-  void noteAcquired(const Bounds &before, const Bounds &after) {
-    if (orderedByAtomics || std::equal(before.begin(), before.begin() + abi::kMaxWavesPerWorkgroup, after.begin()))
-      return;
-    orderedByAtomics = true;
-    counters.historyOverflow += evictions;
-  }
-};
 
 /// Workgroups along one dimension.
 uint32_t groupsAlong(const abi::DispatchContext &c, int dimension) {
@@ -58,88 +31,12 @@ size_t shadowLineBudget() {
   return pages > 0 && size > 0 ? size_t(pages) * size_t(size) / 4 / 128 : size_t(1) << 22;
 }
 
-/// RaceTable words: other threads and the tool look at them.
-struct HostMemory {
-  uint64_t load64(uint64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-  uint64_t compareExchange64(uint64_t *p, uint64_t expected, uint64_t desired) {
-    __atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    return expected;
-  }
-  void add32(uint32_t *p, uint32_t v) { __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }
-  void storeRelease32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-};
-
-void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
-  ++shadow.counters.racesSeen;
-  HostMemory memory;
-  if (!core::addRace(memory, reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable), r))
-    ++shadow.counters.racesDropped;
-}
-
-/// The detector's Platform (core/lds_detector.h) over a WorkgroupShadow.
-struct HostPlatform {
-  WorkgroupShadow &shadow;
-  const uint32_t *workgroup;
-  uint32_t wave, lane, site, access, epoch, variable;
-
-  HostPlatform(WorkgroupShadow &s, const WaveView &view, uint32_t site, uint32_t info, uint32_t variable)
-      : shadow(s), workgroup(view.workgroup), wave(view.wave), lane(0), site(site), access(abi::accessBits(info)),
-        epoch(s.state.waves[view.wave].epoch), variable(variable) {}
-
-  uint64_t load(uint32_t cell, uint32_t slot) { return shadow.cells[size_t(cell) * core::kSlotsPerCell + slot]; }
-  bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &, uint64_t desired) {
-    shadow.cells[size_t(cell) * core::kSlotsPerCell + slot] = desired;
-    return true;
-  }
-  void publishBeforeLook() {}
-  /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
-  uint32_t barrierGeneration(uint32_t, uint32_t w) {
-    return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)];
-  }
-  uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
-  void evicted(uint32_t w, uint32_t generation) {
-    uint32_t &e = shadow.state.waves[w].evictedGeneration;
-    if (e < generation + 1)
-      e = generation + 1;
-    // The argument for dropping records knows barriers only; where atomics order waves one by one every loss counts.
-    ++shadow.evictions;
-    if (shadow.orderedByAtomics)
-      ++shadow.counters.historyOverflow;
-  }
-  void conflictRange(const core::ConflictRange &c) {
-    abi::RaceRecord r{};
-    r.key = abi::raceKey(site, c.previous.site(), c.raceClass);
-    r.raceClass = uint32_t(c.raceClass);
-    r.space = uint32_t(abi::RaceSpace::Lds);
-    r.address = c.address;
-    r.size = c.size;
-    r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : c.address - variable;
-    for (int i = 0; i < 3; ++i)
-      r.workgroup[i] = r.previousWorkgroup[i] = workgroup[i];
-    r.epoch = epoch;
-    r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
-    r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),
-                  uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
-                          (c.previous.atomic() ? abi::kAccessAtomic : 0u))};
-    report(shadow, r);
-  }
-};
-
 class NativeHooks final : public HookHandler {
 public:
   void kernelBegin(WaveView &wave, LaneMask exec, const abi::DispatchContext *context) override {
     if (!wave.workgroupData) {
       WorkgroupShadow *fresh = acquire();
-      fresh->context = context;
-      fresh->state = {};
-      fresh->counters = {};
-      fresh->cells.assign(abi::shadowBytes(context->ldsBytes, context->granuleLog2) / sizeof(uint64_t), 0);
-      fresh->dispatch = dispatchOf(wave);
-      fresh->workgroup = linearWorkgroup(*context, wave.workgroup);
-      fresh->order.emplace(fresh->workgroup, wave.waveCount);
-      fresh->ldsSync = SyncTable();
-      fresh->orderedByAtomics = false;
-      fresh->evictions = 0;
+      fresh->start(context, dispatchOf(wave), linearWorkgroup(*context, wave.workgroup), wave.waveCount);
       wave.workgroupData = fresh;
     }
     shadowOf(wave)->laneCount[wave.wave] = std::popcount(exec);
@@ -155,37 +52,42 @@ public:
     if (r.lanesEnded == s->laneCount[wave.wave]) {
       r.endEpoch = r.epoch + 1;
       s->order->end(wave.wave);
+      s->orderChanged();
     }
   }
 
   void ldsAccess(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
                  uint32_t variable) override {
-    check(wave, exec, info, site, variable, [&](unsigned lane) { return address[lane]; },
-          [&](unsigned) { return uint64_t(abi::accessSize(info)); });
+    if (WorkgroupShadow *s = shadowOf(wave))
+      checkLds(*s, wave, exec, address, abi::accessSize(info), info, site, variable);
   }
   void ldsRange(WaveView &wave, LaneMask exec, const uint32_t *address, const uint64_t *length, uint32_t info,
                 uint32_t site, uint32_t variable) override {
-    check(wave, exec, info, site, variable, [&](unsigned lane) { return address[lane]; },
-          [&](unsigned lane) { return length[lane]; });
+    if (WorkgroupShadow *s = shadowOf(wave))
+      checkLdsRange(*s, wave, exec, address, length, info, site, variable);
   }
   void genericAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
-    const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s)
+      return;
     const Places at = placesOf(wave, exec, address);
-    auto size = [&](unsigned) { return uint64_t(abi::accessSize(info)); };
-    check(wave, at.lds, info, site, abi::kNoVariable, [&](unsigned lane) { return uint32_t(address[lane] - lds); }, size);
-    checkGlobal(wave, at.global, info, site, address, size);
-    if (WorkgroupShadow *s = shadowOf(wave); s && at.lds && at.global)
+    if (at.lds)
+      checkLds(*s, wave, at.lds, at.offsets, abi::accessSize(info), info, site, abi::kNoVariable);
+    checkGlobal(wave, at.global, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
+    if (at.lds && at.global)
       --s->counters.checkedAccesses; // one operation, whatever its lanes point to
   }
   void genericRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length, uint32_t info,
                     uint32_t site) override {
-    const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s)
+      return;
     const Places at = placesOf(wave, exec, address);
-    auto size = [&](unsigned lane) { return length[lane]; };
-    check(wave, at.lds, info, site, abi::kNoVariable, [&](unsigned lane) { return uint32_t(address[lane] - lds); }, size);
-    checkGlobal(wave, at.global, info, site, address, size);
-    if (WorkgroupShadow *s = shadowOf(wave); s && at.lds && at.global)
-      --s->counters.checkedAccesses; // one operation, whatever its lanes point to
+    if (at.lds)
+      checkLdsRange(*s, wave, at.lds, at.offsets, length, info, site, abi::kNoVariable);
+    checkGlobal(wave, at.global, info, site, address, [&](unsigned lane) { return length[lane]; });
+    if (at.lds && at.global)
+      --s->counters.checkedAccesses;
   }
   void globalAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
     checkGlobal(wave, exec, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
@@ -213,6 +115,7 @@ public:
         ++s->counters.orderUnknown;
     }
     s->noteAcquired(before, order.clock.local);
+    s->orderChanged(wave.wave);
   }
 
   void barrierArrive(WaveView &wave, LaneMask, uint32_t) override {
@@ -230,6 +133,7 @@ public:
       if (core::lostLiveRecord(r.evictedGeneration, s->state.barrierGeneration[r.epoch % abi::kEpochBuffers][wave.wave]))
         ++s->counters.historyOverflow;
       s->order->leave(wave.wave);
+      s->orderChanged(wave.wave);
     }
   }
   void fence(WaveView &wave, LaneMask, uint32_t info) override {
@@ -239,6 +143,7 @@ public:
       s->dispatch->acquireFence(order, info);
       order.fence(info);
       s->noteAcquired(before, order.clock.local);
+      s->orderChanged(wave.wave);
       s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
     }
   }
@@ -289,15 +194,17 @@ private:
   /// Lanes whose generic pointer points into LDS, and into global memory; the rest is private.
   struct Places {
     LaneMask lds = 0, global = 0;
+    uint32_t offsets[64]; ///< LDS bytes, of the lanes in `lds`
   };
   static Places placesOf(const WaveView &wave, LaneMask exec, const uint64_t *address) {
     const uint64_t lds = reinterpret_cast<uint64_t>(wave.lds);
     Places at;
     for (LaneMask rest = exec; rest; rest &= rest - 1) {
       const unsigned lane = std::countr_zero(rest);
-      if (address[lane] - lds < wave.ldsBytes)
+      if (address[lane] - lds < wave.ldsBytes) {
         at.lds |= LaneMask(1) << lane;
-      else if (address[lane] - wave.scratch >= wave.scratchBytes)
+        at.offsets[lane] = uint32_t(address[lane] - lds);
+      } else if (address[lane] - wave.scratch >= wave.scratchBytes)
         at.global |= LaneMask(1) << lane;
     }
     return at;
@@ -342,32 +249,6 @@ private:
     if ((bits & abi::kAccessWrite) && !(bits & abi::kAccessAtomic) && s->dispatch->hasSync())
       for (LaneMask rest = exec; rest; rest &= rest - 1)
         s->dispatch->plainStore(address[std::countr_zero(rest)]);
-  }
-
-  template <class AddressOf, class SizeOf>
-  static void check(WaveView &wave, LaneMask exec, uint32_t info, uint32_t site, uint32_t variable,
-                    AddressOf addressOf, SizeOf sizeOf) {
-    WorkgroupShadow *s = shadowOf(wave);
-    if (!s || exec == 0)
-      return;
-    ++s->counters.checkedAccesses;
-    const abi::WaveRecord &r = s->state.waves[wave.wave];
-    const core::Shadow geometry{s->context->granuleLog2, s->context->ldsBytes};
-    core::MergingPlatform<HostPlatform> p(*s, wave, site, info, variable);
-    core::Accessor a{wave.wave,
-                     0,
-                     site,
-                     core::slotGeneration(r.generation),
-                     r.epoch,
-                     (abi::accessBits(info) & abi::kAccessWrite) != 0,
-                     (abi::accessBits(info) & abi::kAccessAtomic) != 0};
-    for (LaneMask rest = exec; rest; rest &= rest - 1) {
-      const unsigned lane = std::countr_zero(rest);
-      a.lane = p.lane = lane;
-      core::AccessResult result = core::accessBytes(p, geometry, a, addressOf(lane), sizeOf(lane));
-      s->counters.generationOverflow += result.generationOverflow;
-      s->counters.outsideShadow += result.outsideShadow;
-    }
   }
 
   // Shadows are reused: allocating one per workgroup would dominate small workgroups.

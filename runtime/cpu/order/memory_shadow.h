@@ -77,6 +77,10 @@ public:
       ++Unrecorded;
       return;
     }
+    if (!fresh.write && !(l->writes & fresh.mask)) {
+      read(*l, fresh);
+      return;
+    }
     bool conflict = false;
     for (size_t i = 0; i < l->records.size();) {
       AccessRecord &r = l->records[i];
@@ -105,15 +109,11 @@ public:
     const uint32_t lost = (fresh.write ? l->lostReads : 0) | (fresh.atomic ? 0 : l->lostAtomics);
     if (!conflict && (lost & fresh.mask))
       ++Lost;
-    // Scattered lanes of one instruction share a record; which lane touched which byte is not kept then.
+    if (fresh.write)
+      l->writes |= fresh.mask;
     for (AccessRecord &r : l->records)
-      if (r.who() == fresh.who() && r.generation == fresh.generation && r.site == fresh.site && r.write == fresh.write &&
-          r.atomic == fresh.atomic && r.scope == fresh.scope && r.epoch == fresh.epoch) {
-        if ((r.mask & fresh.mask) != fresh.mask)
-          r.lane = abi::kUnknownLane;
-        r.mask |= fresh.mask;
+      if (extend(r, fresh))
         return;
-      }
     if (l->records.size() < kMaxRecords) {
       l->records.push_back(fresh);
       return;
@@ -143,8 +143,41 @@ private:
   static constexpr size_t kMaxRecords = 48;
   struct Line {
     std::vector<AccessRecord> records;
+    uint32_t writes = 0; ///< bytes that were ever written; a read of others conflicts with nothing
     uint32_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
+  /// One instruction's record takes over another access by it.
+  static bool extend(AccessRecord &r, const AccessRecord &fresh) {
+    if (r.who() != fresh.who() || r.generation != fresh.generation || r.site != fresh.site || r.write != fresh.write ||
+        r.atomic != fresh.atomic || r.scope != fresh.scope || r.epoch != fresh.epoch)
+      return false;
+    // Scattered lanes of one instruction share a record; which lane touched which byte is not kept then.
+    if ((r.mask & fresh.mask) != fresh.mask)
+      r.lane = abi::kUnknownLane;
+    r.mask |= fresh.mask;
+    return true;
+  }
+  /// Records a read of bytes that nobody has written, by far the most frequent access: input that many workgroups share.
+  void read(Line &l, const AccessRecord &fresh) {
+    for (size_t i = l.records.size(); i-- > 0;) {
+      AccessRecord &r = l.records[i];
+      if (r.workgroup != fresh.workgroup || r.wave != fresh.wave)
+        continue;
+      if (extend(r, fresh))
+        return;
+      if ((r.mask & ~fresh.mask) == 0 && covers(fresh, r)) { // its own older read
+        r = fresh;
+        return;
+      }
+    }
+    if (l.records.size() < kMaxReads)
+      l.records.push_back(fresh);
+    else
+      l.lostReads |= fresh.mask;
+  }
+  /// Reads of bytes that nobody has written: two of different workgroups would do until something orders workgroups
+  /// by atomics; from there on `lost` says what this costs.
+  static constexpr size_t kMaxReads = 24;
   static constexpr uint64_t kPageLines = 128;
   struct Page {
     Line lines[kPageLines];

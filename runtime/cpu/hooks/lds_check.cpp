@@ -1,0 +1,163 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "lds_check.h"
+
+#include <algorithm>
+
+// The loops over lanes are worth vector instructions where the processor has them.
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !__has_feature(thread_sanitizer)
+#define WAVESAN_LANE_LOOP __attribute__((target_clones("avx2", "default")))
+#else
+#define WAVESAN_LANE_LOOP
+#endif
+
+namespace wavesan::cpu {
+namespace {
+
+/// What the wave knows, as one bound per wave: see WorkgroupShadow::Floors.
+const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
+  WorkgroupShadow::Floors &f = s.floors[wave];
+  if (!f.current) {
+    const WaveClock &clock = s.order->wave(wave).clock;
+    const uint32_t epoch = s.state.waves[wave].epoch;
+    for (uint32_t w = 0; w < abi::kMaxWavesPerWorkgroup; ++w) {
+      const uint32_t end = s.state.waves[w].endEpoch;
+      f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
+    }
+    f.current = true;
+  }
+  return f.floor;
+}
+
+/// Does for one granule what core::checkGranule does when there is no conflict and no other access's record is lost. False,
+/// with the cell as it was, when either may be the case. `lane()`: the first one that touches the granule.
+///
+/// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for all
+/// slots at once, a bit for each, rather than by branches that no processor predicts.
+template <class Lane>
+inline bool settled(HostPlatform &p, uint64_t *cell, core::Accessor &a, const uint32_t *floors, Lane lane) {
+  uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
+  for (uint32_t i = 0; i < core::kSlotsPerCell; ++i) {
+    const core::Slot s(cell[i]);
+    used |= uint32_t(!s.empty()) << i;
+    live |= uint32_t(s.generation() >= floors[s.wave()]) << i;
+    own |= uint32_t(s.wave() == a.wave) << i;
+    atomic |= uint32_t(s.atomic()) << i;
+    current |= uint32_t(s.generation() == a.generation) << i;
+  }
+  live &= used;
+  own &= used;
+  constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = ~writers;
+  if (live & ~own & (a.write ? ~0u : writers) & (a.atomic ? ~atomic : ~0u))
+    return false;
+  // The rows that lose no record or the new one, in their order; only the accessor's side matters now.
+  const uint32_t shift = a.write ? core::kWriterSlots : core::kReaderSlots, side = a.write ? writers : readers & 15;
+  const uint32_t mayStand = a.atomic ? ~0u : ~atomic; // a plain record stands for an atomic access as well
+  if (own & current & mayStand & side)
+    return true;
+  const uint32_t replaced = own & (a.atomic ? atomic : ~0u) & side, vacant = ~live & side;
+  if (const uint32_t choice = replaced ? replaced : vacant) {
+    a.lane = lane();
+    cell[std::countr_zero(choice)] = a.slot().bits();
+    return true;
+  }
+  if ((own & side) || (!a.atomic && (atomic & side)) ||
+      core::Slot(cell[shift]).wave() == core::Slot(cell[shift + 1]).wave())
+    return false;
+  p.evicted(a.wave, a.generation);
+  return true;
+}
+
+} // namespace
+
+WAVESAN_LANE_LOOP Window windowOf(const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift) {
+  // Inactive lanes stand where the first active one does.
+  const uint32_t first = address[std::countr_zero(exec)];
+  uint32_t at[64], low = UINT32_MAX, high = 0;
+  for (unsigned l = 0; l < 64; ++l) {
+    at[l] = exec >> l & 1 ? address[l] : first;
+    low = std::min(low, at[l]);
+    high = std::max(high, at[l]);
+  }
+  Window w;
+  w.base = low >> shift;
+  if (high + size < high || ((high + size - 1) >> shift) - w.base >= 64)
+    return w;
+  uint32_t bits = 0;
+  for (unsigned l = 0; l < 64; ++l)
+    bits |= at[l];
+  w.oneEach = size <= 1u << shift && (bits & (size - 1)) == 0 && std::has_single_bit(size);
+  if (w.oneEach) {
+    for (unsigned l = 0; l < 64; ++l)
+      w.granules |= uint64_t(1) << ((at[l] >> shift) - w.base);
+    return w;
+  }
+  for (unsigned l = 0; l < 64; ++l) {
+    const uint64_t begin = (at[l] >> shift) - w.base, last = ((at[l] + size - 1) >> shift) - w.base;
+    w.granules |= ((uint64_t(2) << last) - 1) & ~((uint64_t(1) << begin) - 1);
+  }
+  return w;
+}
+
+void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
+                uint8_t (&lanes)[64]) {
+  if (window.oneEach) {
+    // From the last lane to the first; inactive lanes stand in for the first active one.
+    const unsigned first = unsigned(std::countr_zero(exec));
+    for (unsigned l = 64; l-- > 0;) {
+      const unsigned from = exec >> l & 1 ? l : first;
+      lanes[((address[from] >> shift) - window.base) & 63] = uint8_t(from);
+    }
+    return;
+  }
+  while (exec) {
+    const unsigned l = 63u - unsigned(std::countl_zero(exec));
+    exec &= ~(LaneMask(1) << l);
+    const uint32_t last = ((address[l] + size - 1) >> shift) - window.base;
+    for (uint32_t g = (address[l] >> shift) - window.base; g <= last; ++g)
+      lanes[g] = uint8_t(l);
+  }
+}
+
+void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
+              uint32_t info, uint32_t site, uint32_t variable) {
+  if (exec == 0)
+    return;
+  ++s.counters.checkedAccesses;
+  const uint32_t shift = s.context->granuleLog2;
+  HostPlatform p(s, wave, site, info, variable);
+  core::Accessor a = accessorOf(s, wave.wave, info, site);
+  LaneMask open = exec; // lanes that the core must look at
+  const Window window = size != 0 ? windowOf(address, exec, size, shift) : Window{};
+  const uint64_t end = window.granules ? window.base + uint64_t(64 - std::countl_zero(window.granules)) : 0;
+  // Bytes behind the shadow are the core's business, and so are the rare overflows.
+  if (window.granules && end << shift <= s.context->ldsBytes && a.generation <= core::Slot::kMaxGeneration) {
+    const uint32_t *floors = floorsOf(s, wave.wave);
+    uint64_t unsettled = 0;
+    uint8_t lanes[64];
+    bool lanesKnown = false;
+    for (uint64_t rest = window.granules; rest; rest &= rest - 1) {
+      const uint32_t bit = uint32_t(std::countr_zero(rest)), granule = window.base + bit;
+      const auto lane = [&]() -> uint32_t {
+        if (!lanesKnown)
+          firstLanes(window, address, exec, size, shift, lanes);
+        lanesKnown = true;
+        return lanes[bit];
+      };
+      if (!settled(p, &s.cells[size_t(granule) * core::kSlotsPerCell], a, floors, lane))
+        unsettled |= uint64_t(1) << bit;
+    }
+    if (unsettled == 0)
+      return;
+    open = 0;
+    for (LaneMask rest = exec; rest; rest &= rest - 1) {
+      const unsigned l = unsigned(std::countr_zero(rest));
+      const uint64_t begin = (address[l] >> shift) - window.base, last = ((address[l] + size - 1) >> shift) - window.base;
+      if (unsettled & ((uint64_t(2) << last) - 1) & ~((uint64_t(1) << begin) - 1))
+        open |= LaneMask(1) << l;
+    }
+  }
+  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable);
+}
+
+} // namespace wavesan::cpu

@@ -1,0 +1,123 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One LDS access of a wave through the detector core.
+//
+// The core checks one granule for one lane. Lanes of an instruction often touch the same granule, and most cells hold
+// nothing that could conflict. The fast path settles each such granule once, with the effect that the first lane that
+// touches it would have; everything else goes through core::accessBytes, lane by lane. A test runs both side by side
+// (test/hooks/lds_check_test.cpp).
+#ifndef WAVESAN_CPU_LDS_CHECK_H
+#define WAVESAN_CPU_LDS_CHECK_H
+
+#include "workgroup_shadow.h"
+
+#include <bit>
+
+namespace wavesan::cpu {
+
+/// The detector's Platform (core/lds_detector.h) over a WorkgroupShadow.
+struct HostPlatform {
+  WorkgroupShadow &shadow;
+  const uint32_t *workgroup;
+  uint32_t wave, lane, site, access, epoch, variable;
+
+  HostPlatform(WorkgroupShadow &s, const WaveView &view, uint32_t site, uint32_t info, uint32_t variable)
+      : shadow(s), workgroup(view.workgroup), wave(view.wave), lane(0), site(site), access(abi::accessBits(info)),
+        epoch(s.state.waves[view.wave].epoch), variable(variable) {}
+
+  uint64_t load(uint32_t cell, uint32_t slot) { return shadow.cells[size_t(cell) * core::kSlotsPerCell + slot]; }
+  bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &, uint64_t desired) {
+    shadow.cells[size_t(cell) * core::kSlotsPerCell + slot] = desired;
+    return true;
+  }
+  void publishBeforeLook() {}
+  /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
+  uint32_t barrierGeneration(uint32_t, uint32_t w) {
+    return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)];
+  }
+  uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
+  void evicted(uint32_t w, uint32_t generation) {
+    uint32_t &e = shadow.state.waves[w].evictedGeneration;
+    if (e < generation + 1)
+      e = generation + 1;
+    // The argument for dropping records knows barriers only; where atomics order waves one by one every loss counts.
+    ++shadow.evictions;
+    if (shadow.orderedByAtomics)
+      ++shadow.counters.historyOverflow;
+  }
+  void conflictRange(const core::ConflictRange &c) {
+    abi::RaceRecord r{};
+    r.key = abi::raceKey(site, c.previous.site(), c.raceClass);
+    r.raceClass = uint32_t(c.raceClass);
+    r.space = uint32_t(abi::RaceSpace::Lds);
+    r.address = c.address;
+    r.size = c.size;
+    r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : c.address - variable;
+    for (int i = 0; i < 3; ++i)
+      r.workgroup[i] = r.previousWorkgroup[i] = workgroup[i];
+    r.epoch = epoch;
+    r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
+    r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),
+                  uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
+                          (c.previous.atomic() ? abi::kAccessAtomic : 0u))};
+    report(shadow, r);
+  }
+};
+
+/// Granules that the lanes of one access touch, if they lie within 64 neighbouring ones.
+struct Window {
+  uint32_t base = 0;     ///< granule of bit 0
+  uint64_t granules = 0; ///< 0: they lie further apart
+  bool oneEach = false;  ///< every lane touches one granule
+};
+Window windowOf(const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift);
+
+/// lanes[i]: the first lane of `exec` whose `size` bytes touch granule i of the window. Only its granules are written.
+void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
+                uint8_t (&lanes)[64]);
+
+/// The accessor of an access of this wave, without its lane.
+inline core::Accessor accessorOf(const WorkgroupShadow &s, uint32_t wave, uint32_t info, uint32_t site) {
+  const abi::WaveRecord &r = s.state.waves[wave];
+  return {wave,
+          0,
+          site,
+          core::slotGeneration(r.generation),
+          r.epoch,
+          (abi::accessBits(info) & abi::kAccessWrite) != 0,
+          (abi::accessBits(info) & abi::kAccessAtomic) != 0};
+}
+
+/// Lane by lane: lane i of `exec` touches sizeOf(i) bytes from address[i] on.
+template <class SizeOf>
+void checkLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, SizeOf sizeOf,
+                uint32_t info, uint32_t site, uint32_t variable) {
+  core::MergingPlatform<HostPlatform> p(s, wave, site, info, variable);
+  core::Accessor a = accessorOf(s, wave.wave, info, site);
+  const core::Shadow geometry{s.context->granuleLog2, s.context->ldsBytes};
+  for (LaneMask rest = exec; rest; rest &= rest - 1) {
+    const unsigned lane = unsigned(std::countr_zero(rest));
+    a.lane = p.lane = lane;
+    core::AccessResult result = core::accessBytes(p, geometry, a, address[lane], sizeOf(lane));
+    s.counters.generationOverflow += result.generationOverflow;
+    s.counters.outsideShadow += result.outsideShadow;
+  }
+}
+
+/// Checks one access of a wave: every lane of `exec` touches `size` bytes from LDS byte address[lane] on.
+void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
+              uint32_t info, uint32_t site, uint32_t variable);
+
+/// The same with a length for each lane.
+inline void checkLdsRange(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address,
+                          const uint64_t *length, uint32_t info, uint32_t site, uint32_t variable) {
+  if (exec == 0)
+    return;
+  ++s.counters.checkedAccesses;
+  checkLanes(s, wave, exec, address, [&](unsigned lane) { return length[lane]; }, info, site, variable);
+}
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_LDS_CHECK_H
