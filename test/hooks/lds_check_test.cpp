@@ -17,7 +17,8 @@ constexpr uint32_t kCapacity = 256, kLdsBytes = 1024;
 struct Side {
   abi::DispatchContext context{};
   abi::DispatchCounters counters{};
-  std::vector<uint64_t> table = std::vector<uint64_t>((sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord)) / 8);
+  std::vector<uint64_t> table =
+      std::vector<uint64_t>((sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord)) / 8);
   WorkgroupShadow shadow;
 
   Side(uint32_t waves, uint32_t granuleLog2) {
@@ -70,7 +71,11 @@ Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
     a.address[l] = !(a.exec >> l & 1) ? uint32_t(random()) // garbage, as the engine passes it
                    : scattered        ? below(kLdsBytes + 16)
                                       : base + l % period * stride;
-  constexpr uint32_t kinds[] = {abi::kAccessRead, abi::kAccessRead, abi::kAccessRead, abi::kAccessWrite, abi::kAccessWrite,
+  constexpr uint32_t kinds[] = {abi::kAccessRead,
+                                abi::kAccessRead,
+                                abi::kAccessRead,
+                                abi::kAccessWrite,
+                                abi::kAccessWrite,
                                 abi::kAccessRead | abi::kAccessAtomic,
                                 abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic};
   a.info = abi::accessInfo(kinds[below(std::size(kinds))], a.size);
@@ -121,7 +126,8 @@ void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
     ++accesses;
     ASSERT_EQ(fast.shadow.cells, plain.shadow.cells) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.table, plain.table) << "step " << step << " of seed " << seed;
-    ASSERT_EQ(fast.shadow.counters.racesSeen, plain.shadow.counters.racesSeen) << "step " << step << " of seed " << seed;
+    ASSERT_EQ(fast.shadow.counters.racesSeen, plain.shadow.counters.racesSeen)
+        << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.shadow.counters.outsideShadow, plain.shadow.counters.outsideShadow)
         << "step " << step << " of seed " << seed;
     for (uint32_t i = 0; i < waves; ++i)

@@ -27,11 +27,13 @@ struct GlobalConflict {
 inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
   const abi::Scope scope = abi::atomicScope(info);
   const uint32_t label = wave.generation[kGlobal];
+  SyncVariable *v = table.find(key);
   if (reads)
-    wave.atomicRead(table.find(key), scope, abi::atomicAcquires(info));
+    wave.atomicRead(v, scope, abi::atomicAcquires(info));
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
-  const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.valid);
-  SyncVariable *v = publishes ? table.get(key) : table.find(key);
+  const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.release);
+  if (!v && publishes)
+    v = table.get(key);
   if (!v)
     return !publishes;
   if (wrote) {
@@ -41,8 +43,8 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
   if (reads && reachesOtherWorkgroups(scope)) {
     if (abi::atomicAcquires(info))
       v->acquiredBy(wave.id, label);
-    else if (wave.seen.size() < 64)
-      wave.seen.push_back({key, v->version()});
+    else
+      wave.sees({key, v->version()});
   }
   return true;
 }
@@ -84,8 +86,8 @@ public:
     unsigned runLane = 0, lastLane = 0;
     auto flush = [&] {
       if (runEnd != runAddress)
-        accessRun(wave, base, runAddress, runEnd - runAddress, runLane,
-                  runLane == lastLane ? 0 : uint32_t(laneBytes), onConflict);
+        accessRun(wave, base, runAddress, runEnd - runAddress, runLane, runLane == lastLane ? 0 : uint32_t(laneBytes),
+                  onConflict);
     };
     for (LaneMask rest = exec; rest; rest &= rest - 1) {
       const unsigned lane = unsigned(__builtin_ctzll(rest));
@@ -151,11 +153,12 @@ private:
       Shadow.access(wave, line, fresh, [&](const LineConflict &c) {
         const unsigned byte = unsigned(__builtin_ctz(c.mask));
         if (c.previous.atomic && !fresh.atomic)
-          if (const SyncVariable *v = Sync.find(line * kLineBytes + byte); v && v->allWritesKnownTo(wave.id, wave.clock))
+          if (const SyncVariable *v = Sync.find(line * kLineBytes + byte);
+              v && v->allWritesKnownTo(wave.id, wave.clock))
             return;
         const unsigned run = unsigned(__builtin_ctzll(~(uint64_t(c.mask) >> byte)));
-        onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte),
-                                  line * kLineBytes + byte, run, c.scopeTooSmall});
+        onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte), line * kLineBytes + byte,
+                                  run, c.scopeTooSmall});
       });
       at = next;
     }

@@ -29,11 +29,11 @@ const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
   return f.floor;
 }
 
-/// Does for one granule what core::checkGranule does when there is no conflict and no other access's record is lost. False,
-/// with the cell as it was, when either may be the case. `lane()`: the first one that touches the granule.
+/// Does for one granule what core::checkGranule does when there is no conflict and no other access's record is lost.
+/// False, with the cell as it was, when either may be the case. `lane()`: the first one that touches the granule.
 ///
-/// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for all
-/// slots at once, a bit for each, rather than by branches that no processor predicts.
+/// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
+/// all slots at once, a bit for each, rather than by branches that no processor predicts.
 template <class Lane>
 inline bool settled(HostPlatform &p, uint64_t *cell, core::Accessor &a, const uint32_t *floors, Lane lane) {
   uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
@@ -152,7 +152,8 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
     open = 0;
     for (LaneMask rest = exec; rest; rest &= rest - 1) {
       const unsigned l = unsigned(std::countr_zero(rest));
-      const uint64_t begin = (address[l] >> shift) - window.base, last = ((address[l] + size - 1) >> shift) - window.base;
+      const uint64_t begin = (address[l] >> shift) - window.base,
+                     last = ((address[l] + size - 1) >> shift) - window.base;
       if (unsettled & ((uint64_t(2) << last) - 1) & ~((uint64_t(1) << begin) - 1))
         open |= LaneMask(1) << l;
     }

@@ -33,9 +33,7 @@ struct HostPlatform {
   }
   void publishBeforeLook() {}
   /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
-  uint32_t barrierGeneration(uint32_t, uint32_t w) {
-    return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)];
-  }
+  uint32_t barrierGeneration(uint32_t, uint32_t w) { return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)]; }
   uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
   void evicted(uint32_t w, uint32_t generation) {
     uint32_t &e = shadow.state.waves[w].evictedGeneration;

@@ -130,7 +130,8 @@ public:
     if (WorkgroupShadow *s = shadowOf(wave)) {
       abi::WaveRecord &r = s->state.waves[wave.wave];
       ++r.epoch;
-      if (core::lostLiveRecord(r.evictedGeneration, s->state.barrierGeneration[r.epoch % abi::kEpochBuffers][wave.wave]))
+      if (core::lostLiveRecord(r.evictedGeneration,
+                               s->state.barrierGeneration[r.epoch % abi::kEpochBuffers][wave.wave]))
         ++s->counters.historyOverflow;
       s->order->leave(wave.wave);
       s->orderChanged(wave.wave);
@@ -226,7 +227,7 @@ private:
         [&](const GlobalConflict &c) {
           const AccessRecord &p = c.previous;
           const bool sameGroup = p.workgroup == s->workgroup;
-          const abi::RaceClass raceClass = c.scopeTooSmall                              ? abi::RaceClass::ScopeTooSmall
+          const abi::RaceClass raceClass = c.scopeTooSmall                          ? abi::RaceClass::ScopeTooSmall
                                            : sameGroup && p.epoch != uint8_t(epoch) ? abi::RaceClass::MissingFence
                                                                                     : abi::RaceClass::Race;
           abi::RaceRecord r{};
@@ -242,8 +243,9 @@ private:
           r.epoch = epoch;
           r.neededScope = uint32_t(sameGroup ? abi::Scope::Workgroup : abi::Scope::Agent);
           r.current = {site, uint16_t(wave.wave), c.lane, uint8_t(bits)};
-          r.previous = {p.site, p.wave, c.previousLane,
-                        uint8_t((p.write ? abi::kAccessWrite : abi::kAccessRead) | (p.atomic ? abi::kAccessAtomic : 0u))};
+          r.previous = {
+              p.site, p.wave, c.previousLane,
+              uint8_t((p.write ? abi::kAccessWrite : abi::kAccessRead) | (p.atomic ? abi::kAccessAtomic : 0u))};
           report(*s, r);
         });
     if ((bits & abi::kAccessWrite) && !(bits & abi::kAccessAtomic) && s->dispatch->hasSync())

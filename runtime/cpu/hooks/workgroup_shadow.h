@@ -27,8 +27,9 @@ struct WorkgroupShadow {
   SyncTable ldsSync;                   ///< atomics on its LDS
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
-  /// Per wave: LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of
-  /// its clock and of the waves that ended, for the fast path of lds_check.cpp; stale after anything that orders waves.
+  /// Per wave: LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary
+  /// of its clock and of the waves that ended, for the fast path of lds_check.cpp; stale after anything that orders
+  /// waves.
   struct Floors {
     bool current = false;
     uint32_t floor[abi::kMaxWavesPerWorkgroup];

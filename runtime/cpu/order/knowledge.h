@@ -3,9 +3,9 @@
 //
 // Knowledge: what one wave knows of the waves of other workgroups. A sparse vector clock over the whole dispatch.
 //
-// A persistent (immutable, shared) 32-way radix tree from workgroup number to the bounds of its waves. Persistence makes
-// the frequent cases cheap: a release publishes a pointer, and a join of two trees visits only the nodes in which they
-// differ, so a ticket that N workgroups pass from hand to hand costs O(log N) per workgroup instead of O(N).
+// A persistent (immutable, shared) 32-way radix tree from workgroup number to the bounds of its waves. Persistence
+// makes the frequent cases cheap: a release publishes a pointer, and a join of two trees visits only the nodes in which
+// they differ, so a ticket that N workgroups pass from hand to hand costs O(log N) per workgroup instead of O(N).
 #ifndef WAVESAN_CPU_ORDER_KNOWLEDGE_H
 #define WAVESAN_CPU_ORDER_KNOWLEDGE_H
 

@@ -3,8 +3,8 @@
 //
 // The exact shadow of global memory for one dispatch: which accesses of which waves touched each byte.
 //
-// A line covers 32 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line. A
-// record stays until a later access covers it: one that it happens before, and that conflicts with everything it
+// A line covers 32 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line.
+// A record stays until a later access covers it: one that it happens before, and that conflicts with everything it
 // conflicts with. What remains are accesses that are concurrent with one another.
 #ifndef WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 #define WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
@@ -17,7 +17,6 @@ namespace wavesan::cpu {
 
 inline constexpr uint64_t kLineBytes = 32;
 
-
 /// One access of one wave to some bytes of a line.
 struct AccessRecord {
   uint32_t workgroup;
@@ -25,10 +24,10 @@ struct AccessRecord {
   uint32_t site;
   uint32_t mask; ///< bytes of the line
   uint8_t wave;
-  uint8_t lane;        ///< that accessed the lowest byte of the original mask, or abi::kUnknownLane
-  uint8_t firstByte;   ///< lowest byte of the original mask
-  uint8_t laneBytes;   ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
-  uint8_t epoch;       ///< barriers its wave had passed, low bits: tells "no barrier between" from "not complete there"
+  uint8_t lane;      ///< that accessed the lowest byte of the original mask, or abi::kUnknownLane
+  uint8_t firstByte; ///< lowest byte of the original mask
+  uint8_t laneBytes; ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
+  uint8_t epoch;     ///< barriers its wave had passed, low bits: tells "no barrier between" from "not complete there"
   bool write, atomic;
   abi::Scope scope; ///< of an atomic
 
@@ -50,8 +49,8 @@ inline bool conflicting(const AccessRecord &a, const AccessRecord &b) {
   return a.workgroup == b.workgroup ? !reachesOtherWaves(s) : !reachesOtherWorkgroups(s);
 }
 
-/// True if every wave for which `old` could be one side of a race also races with `fresh`, given that `old` happens before
-/// `fresh`.
+/// True if every wave for which `old` could be one side of a race also races with `fresh`, given that `old` happens
+/// before `fresh`.
 inline bool covers(const AccessRecord &fresh, const AccessRecord &old) {
   if (old.write && !fresh.write)
     return false;
@@ -61,8 +60,8 @@ inline bool covers(const AccessRecord &fresh, const AccessRecord &old) {
 /// A race on some bytes of a line.
 struct LineConflict {
   AccessRecord previous;
-  uint32_t mask;       ///< bytes
-  bool scopeTooSmall;  ///< wider scopes would have ordered the two
+  uint32_t mask;      ///< bytes
+  bool scopeTooSmall; ///< wider scopes would have ordered the two
 };
 
 /// Not thread-safe. `maxLines` bounds the memory: lines beyond it are not recorded and counted.
@@ -143,7 +142,7 @@ private:
   static constexpr size_t kMaxRecords = 48;
   struct Line {
     std::vector<AccessRecord> records;
-    uint32_t writes = 0; ///< bytes that were ever written; a read of others conflicts with nothing
+    uint32_t writes = 0;                     ///< bytes that were ever written; a read of others conflicts with nothing
     uint32_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
   /// One instruction's record takes over another access by it.
@@ -157,7 +156,8 @@ private:
     r.mask |= fresh.mask;
     return true;
   }
-  /// Records a read of bytes that nobody has written, by far the most frequent access: input that many workgroups share.
+  /// Records a read of bytes that nobody has written, by far the most frequent access: input that many workgroups
+  /// share.
   void read(Line &l, const AccessRecord &fresh) {
     for (size_t i = l.records.size(); i-- > 0;) {
       AccessRecord &r = l.records[i];

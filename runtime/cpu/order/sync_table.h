@@ -3,19 +3,27 @@
 //
 // Synchronisation variables: what releases an atomic location carries at this moment of the execution.
 //
-// LLVM's memory model for AMDGPU: a release synchronises with an acquire that reads from it, or from the release sequence
-// that it heads (read-modify-writes, of any order), if the scope of each side includes the other. A store that is no
-// read-modify-write ends the sequence.
+// LLVM's memory model for AMDGPU: a release synchronises with an acquire that reads from it, or from the release
+// sequence that it heads (read-modify-writes, of any order), if the scope of each side includes the other. A store that
+// is no read-modify-write ends the sequence.
 #ifndef WAVESAN_CPU_ORDER_SYNC_TABLE_H
 #define WAVESAN_CPU_ORDER_SYNC_TABLE_H
 
 #include "wave_clock.h"
 #include "wavesan/abi/hooks.h"
 
+#include <atomic>
 #include <unordered_map>
 #include <vector>
 
 namespace wavesan::cpu {
+
+/// The property test also runs with limits so small that random programs reach them.
+#ifdef WAVESAN_ORDER_SMALL_LIMITS
+inline constexpr bool kSmallLimits = true;
+#else
+inline constexpr bool kSmallLimits = false;
+#endif
 
 /// Widest reach of a scope, as far as waves can tell: the own workgroup, or everybody. Cluster scope counts as
 /// workgroup: targets without clusters treat it so.
@@ -23,35 +31,91 @@ constexpr bool reachesOtherWorkgroups(abi::Scope s) { return s >= abi::Scope::Ag
 constexpr bool reachesOtherWaves(abi::Scope s) { return s >= abi::Scope::Workgroup; }
 constexpr abi::Scope narrower(abi::Scope a, abi::Scope b) { return a < b ? a : b; }
 
+/// What one release publishes. Immutable and shared by all locations that carry it.
+struct Release {
+  WaveId by;
+  uint64_t number;       ///< of the wave's releases; a later one contains the earlier ones
+  WaveClock clock, wide; ///< what its wave knew, and what it would have known if all scopes sufficed
+};
+using ReleasePtr = std::shared_ptr<const Release>;
+
+/// A release as a location carries it, with the narrower of the scopes of fence and atomic.
+struct CarriedRelease {
+  ReleasePtr release; ///< null: none
+  abi::Scope scope{};
+
+  /// Does a read with `reader` scope in `workgroup` synchronise with it? The scope of each side must include the other.
+  bool reaches(uint32_t workgroup, abi::Scope reader) const {
+    const abi::Scope s = narrower(scope, reader);
+    return release->by.workgroup == workgroup ? reachesOtherWaves(s) : reachesOtherWorkgroups(s);
+  }
+};
+
+/// Many releases, joined: what a reader acquires, by the reach that it has.
+struct JoinedReleases {
+  ReleaseClock workgroup; ///< of releases in the reader's workgroup with a scope of workgroup or wider
+  ReleaseClock agent;     ///< of releases with a scope of agent or wider
+  ReleaseClock any;       ///< if all scopes sufficed
+  bool empty() const { return any.empty(); }
+  /// `reader`: the reader's workgroup.
+  void add(uint32_t reader, const CarriedRelease &c) {
+    const Release &r = *c.release;
+    any.add(r.by.workgroup, r.wide); // contains r.clock
+    if (r.by.workgroup == reader && reachesOtherWaves(c.scope))
+      workgroup.add(r.by.workgroup, r.clock);
+    if (reachesOtherWorkgroups(c.scope))
+      agent.add(r.by.workgroup, r.clock);
+  }
+  void add(const JoinedReleases &other) {
+    workgroup.add(other.workgroup);
+    agent.add(other.agent);
+    any.add(other.any);
+  }
+};
+
 class SyncVariable {
 public:
   /// Ends the release sequence: a store that reads nothing.
   void clear() {
+    Recent.clear();
     ForAll = {};
     Any = {};
     ByWorkgroup.clear();
+    Contents = 0;
   }
-  /// A release by a wave of `workgroup` with `scope`. `wide`: what it would publish if all scopes sufficed.
-  void release(uint32_t workgroup, abi::Scope scope, const WaveClock &clock, const WaveClock &wide) {
-    Any.add(workgroup, clock);
-    Any.add(workgroup, wide);
-    if (reachesOtherWaves(scope))
-      ByWorkgroup[workgroup].add(workgroup, clock);
-    if (reachesOtherWorkgroups(scope))
-      ForAll.add(workgroup, clock);
+  void release(const CarriedRelease &c) {
+    for (CarriedRelease &have : Recent) {
+      if (have.release->by != c.release->by)
+        continue;
+      // A relaxed write may publish an older fence behind a newer release.
+      if (have.release->number >= c.release->number && have.scope >= c.scope)
+        return;
+      if (have.release->number <= c.release->number && have.scope <= c.scope) {
+        have = c;
+        Contents = nextContents();
+        return;
+      }
+    }
+    if (Recent.size() == kMaxRecent) {
+      for (size_t i = 0; i < kMaxRecent / 2; ++i)
+        join(Recent[i]);
+      Recent.erase(Recent.begin(), Recent.begin() + kMaxRecent / 2);
+    }
+    Recent.push_back(c);
+    Contents = nextContents();
   }
-  /// What a read with `scope` in `workgroup` synchronises with, added to `out`.
-  void visible(uint32_t workgroup, abi::Scope scope, ReleaseClock &out) const {
-    if (!reachesOtherWaves(scope))
-      return;
+  bool empty() const { return Contents == 0; }
+  /// Names what the location carries: equal numbers, equal releases, in all variables. 0: nothing.
+  uint64_t contents() const { return Contents; }
+  /// The releases that the location carries are these ...
+  const std::vector<CarriedRelease> &recent() const { return Recent; }
+  /// ... and older ones, for a reader in `workgroup`. Copies pointers.
+  JoinedReleases older(uint32_t workgroup) const {
+    JoinedReleases j{{}, ForAll, Any};
     if (auto it = ByWorkgroup.find(workgroup); it != ByWorkgroup.end())
-      out.add(it->second);
-    if (reachesOtherWorkgroups(scope))
-      out.add(ForAll);
+      j.workgroup = it->second;
+    return j;
   }
-  /// What it would synchronise with if all scopes sufficed.
-  const ReleaseClock &any() const { return Any; }
-  bool empty() const { return Any.empty(); }
 
   /// The location itself. An atomic stands behind the release fence that publishes for it, so no clock covers it; but a
   /// wave that read the last value and then acquired has seen every write to this location complete. A plain access of
@@ -68,9 +132,8 @@ public:
   }
   /// Is what the wave does next ordered behind all atomic writes to this location so far?
   bool allWritesKnownTo(WaveId self, const WaveClock &clock) const {
-    return std::any_of(Acquirers.begin(), Acquirers.end(), [&](const Acquirer &a) {
-      return clock.knows(self, a.who, kGlobal, a.label);
-    });
+    return std::any_of(Acquirers.begin(), Acquirers.end(),
+                       [&](const Acquirer &a) { return clock.knows(self, a.who, kGlobal, a.label); });
   }
 
 private:
@@ -79,8 +142,23 @@ private:
     uint32_t label;
   };
   static constexpr size_t kMaxAcquirers = 32; ///< more spinning readers than this only cost precision, never a race
-  uint64_t Version = 0;
+  /// Releases kept apart. Most locations carry those of a few waves, and most readers know them by their pointer.
+  static constexpr size_t kMaxRecent = kSmallLimits ? 2 : 8;
+  static uint64_t nextContents() {
+    static std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  void join(const CarriedRelease &c) {
+    const Release &r = *c.release;
+    Any.add(r.by.workgroup, r.wide); // contains r.clock
+    if (reachesOtherWaves(c.scope))
+      ByWorkgroup[r.by.workgroup].add(r.by.workgroup, r.clock);
+    if (reachesOtherWorkgroups(c.scope))
+      ForAll.add(r.by.workgroup, r.clock);
+  }
+  uint64_t Version = 0, Contents = 0;
   std::vector<Acquirer> Acquirers;
+  std::vector<CarriedRelease> Recent;
   ReleaseClock ForAll, Any;
   std::unordered_map<uint32_t, ReleaseClock> ByWorkgroup;
 };

@@ -4,8 +4,8 @@
 // The clock of a wave, and the release clocks that atomics carry from one wave to another.
 //
 // A wave's accesses carry its generation (completing fences so far, from 1). "Wave z knows wave w up to bound B" means:
-// accesses of w with a generation below B happen before what z does next. A release publishes the wave's own bound, which
-// covers only what is complete, and all it knows.
+// accesses of w with a generation below B happen before what z does next. A release publishes the wave's own bound,
+// which covers only what is complete, and all it knows.
 #ifndef WAVESAN_CPU_ORDER_WAVE_CLOCK_H
 #define WAVESAN_CPU_ORDER_WAVE_CLOCK_H
 
@@ -33,6 +33,17 @@ struct WaveClock {
     return b && generation < (*b)[boundIndex(space, who.wave)];
   }
 };
+
+/// Adds what another wave, one of `from`, knew: the acquiring side of one release.
+inline void acquire(WaveClock &clock, uint32_t workgroup, uint32_t from, const WaveClock &known) {
+  if (from == workgroup)
+    raise(clock.local, known.local);
+  else
+    clock.others.add(from, known.local);
+  if (const Bounds *own = known.others.find(workgroup))
+    raise(clock.local, *own);
+  clock.others.join(known.others);
+}
 
 /// Clocks released into one place by waves of any workgroups, joined.
 struct ReleaseClock {

@@ -1,11 +1,12 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Happens-before inside one dispatch: what fences, barriers and atomics do to the clocks of waves. No shadow, no reports.
+// Happens-before inside one dispatch: what fences, barriers and atomics do to the clocks of waves. No shadow, no
+// reports.
 #ifndef WAVESAN_CPU_ORDER_WAVE_ORDER_H
 #define WAVESAN_CPU_ORDER_WAVE_ORDER_H
 
-#include "sync_table.h"
+#include "pending_reads.h"
 
 #include <vector>
 
@@ -19,19 +20,23 @@ struct WaveOrder {
   WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
 
   /// What release fences published: the last one of any scope, and the last one that reaches other workgroups. A
-  /// narrower fence does not take back what a wider one before it released.
-  struct FenceRelease {
-    bool valid = false;
-    abi::Scope scope{};
-    WaveClock clock, wide;
-  } fenceRelease, wideFenceRelease;
-  /// Relaxed reads not yet covered by an acquire fence: what a fence of workgroup or of wider scope would acquire.
-  ReleaseClock pendingWorkgroup, pendingAll, pendingAny;
-  /// Locations whose current version a relaxed atomic has read since the last acquire fence of agent scope.
+  /// narrower fence does not take back what a wider one before it released. Null: none yet.
+  CarriedRelease fenceRelease, wideFenceRelease;
+  PendingReads pending;
+  /// Locations whose current version a relaxed atomic has read since the last acquire fence of agent scope: the last
+  /// few.
   struct SeenVersion {
     uint64_t key, version;
   };
   std::vector<SeenVersion> seen;
+  size_t nextSeen = 0;
+  void sees(SeenVersion s) {
+    constexpr size_t kMaxSeen = 64;
+    if (seen.size() < kMaxSeen)
+      seen.push_back(s);
+    else
+      seen[nextSeen++ % kMaxSeen] = s;
+  }
 
   WaveClock published(const WaveClock &known) const {
     WaveClock c = known;
@@ -42,9 +47,21 @@ struct WaveOrder {
   bool knows(WaveId who, Space space, uint32_t g) const { return clock.knows(id, who, space, g); }
   bool wouldKnow(WaveId who, Space space, uint32_t g) const { return wide.knows(id, who, space, g); }
 
-  void acquireFrom(const ReleaseClock &real, const ReleaseClock &any) {
-    acquire(clock, id.workgroup, real);
-    acquire(wide, id.workgroup, real);
+  uint64_t releases = 0; ///< published so far
+  ReleasePtr publish() {
+    return std::make_shared<const Release>(Release{id, ++releases, published(clock), published(wide)});
+  }
+  void acquireFrom(const Release &r, bool reached) {
+    if (r.by == id)
+      return;
+    if (reached)
+      acquire(clock, id.workgroup, r.by.workgroup, r.clock);
+    acquire(wide, id.workgroup, r.by.workgroup, r.wide);
+  }
+  void acquireFrom(const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
+    for (const ReleaseClock *c : {workgroup, agent})
+      if (c)
+        acquire(clock, id.workgroup, *c);
     acquire(wide, id.workgroup, any);
   }
 
@@ -58,19 +75,16 @@ struct WaveOrder {
     if (bits & abi::kFenceImplied)
       return; // an ordered atomic publishes and acquires through its own location only
     if (bits & (abi::kFenceRelease | abi::kFenceSeqCst)) {
-      fenceRelease = {true, scope, published(clock), published(wide)};
+      fenceRelease = {publish(), scope};
       if (reachesOtherWorkgroups(scope))
         wideFenceRelease = fenceRelease;
     }
-    if (bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) {
-      if (reachesOtherWorkgroups(scope)) {
-        acquireFrom(pendingAll, pendingAny);
-        pendingWorkgroup = pendingAll = pendingAny = {};
-      } else { // what only a wider fence may acquire goes on waiting for one
-        acquireFrom(pendingWorkgroup, pendingAny);
-        pendingWorkgroup = {};
-      }
-    }
+    if (bits & (abi::kFenceAcquire | abi::kFenceSeqCst))
+      pending.acquire(
+          id.workgroup, scope, [&](const Release &r, bool reached) { acquireFrom(r, reached); },
+          [&](const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
+            acquireFrom(workgroup, agent, any);
+          });
   }
   /// A wait: completes without ordering anything between waves by itself.
   void complete(bool lds, bool global) {
@@ -82,26 +96,26 @@ struct WaveOrder {
   void atomicRead(const SyncVariable *v, abi::Scope scope, bool acquires) {
     if (!v || v->empty())
       return;
-    ReleaseClock real;
-    v->visible(id.workgroup, scope, real);
-    if (acquires) {
-      acquireFrom(real, v->any());
+    if (!acquires) {
+      pending.add(*v, id.workgroup, scope);
       return;
     }
-    v->visible(id.workgroup, narrower(scope, abi::Scope::Workgroup), pendingWorkgroup);
-    pendingAll.add(real);
-    pendingAny.add(v->any());
+    for (const CarriedRelease &c : v->recent())
+      acquireFrom(*c.release, c.reaches(id.workgroup, scope));
+    if (const JoinedReleases older = v->older(id.workgroup); !older.empty())
+      acquireFrom(reachesOtherWaves(scope) ? &older.workgroup : nullptr,
+                  reachesOtherWorkgroups(scope) ? &older.agent : nullptr, older.any);
   }
   /// The writing half. `readsToo`: a read-modify-write, which continues the release sequence it reads from.
-  void atomicWrite(SyncVariable &v, abi::Scope scope, bool releases, bool readsToo) const {
+  void atomicWrite(SyncVariable &v, abi::Scope scope, bool isRelease, bool readsToo) {
     if (!readsToo)
       v.clear();
-    if (releases)
-      v.release(id.workgroup, scope, published(clock), published(wide));
+    if (isRelease)
+      v.release({publish(), scope});
     else
-      for (const FenceRelease *f : {&fenceRelease, &wideFenceRelease})
-        if (f->valid)
-          v.release(id.workgroup, narrower(scope, f->scope), f->clock, f->wide);
+      for (const CarriedRelease *f : {&fenceRelease, &wideFenceRelease})
+        if (f->release)
+          v.release({f->release, narrower(scope, f->scope)});
   }
 };
 
@@ -114,7 +128,9 @@ public:
   }
   WaveOrder &wave(uint32_t w) { return Waves[w]; }
 
-  void arrive(uint32_t w) { Arrivals[w].push_back({Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)}); }
+  void arrive(uint32_t w) {
+    Arrivals[w].push_back({Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)});
+  }
   /// A wave leaves its next barrier, at which all waves that have not ended have arrived.
   void leave(uint32_t w) {
     const size_t barrier = Left[w]++;
