@@ -144,9 +144,9 @@ HOOK __wavesan_kernel_end(PrivateState *s) {
   if (s->outside)
     addCounter(&counters->outsideShadow, s->outside);
   // Lanes may return at different places; the wave ends with the last of them.
+  const uint32_t active = activeLanes(); // before the branch, in which one lane is active
   if (isFirstActiveLane()) {
     auto *record = recordOf(s->stateOffset, s->wave);
-    const uint32_t active = activeLanes();
     const uint32_t before =
         __scoped_atomic_fetch_add(&record->lanesEnded, active, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
     if (before + active == s->laneCount) {

@@ -61,7 +61,8 @@ private:
 } // namespace
 
 std::unique_ptr<Program> Program::load(std::string_view bitcode, std::string_view,
-                                       std::function<uint64_t(std::string_view)> resolve, std::string &error) {
+                                       std::function<uint64_t(std::string_view)> resolve, std::string &error,
+                                       std::string_view) {
   if (!bitcode.starts_with("WSFAKE")) {
     error = "not bitcode of the fake engine";
     return nullptr;

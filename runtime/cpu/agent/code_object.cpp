@@ -7,6 +7,8 @@
 #include "gpu_target.h"
 #include "kernel_metadata.h"
 #include "memory.h"
+#include "native_hooks_link.h"
+#include "process.h"
 
 #include <algorithm>
 #include <cstring>
@@ -293,7 +295,7 @@ cpu::Program *LoadedCodeObject::program(std::string &error) {
               return s->address;
           return 0;
         },
-        ProgramError);
+        ProgramError, options().hooks == "device" ? deviceHooks() : std::string_view());
   }
   error = ProgramError;
   return Program.get();

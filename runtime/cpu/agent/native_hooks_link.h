@@ -12,6 +12,9 @@ namespace wavesan::agent {
 /// One handler for the process, made at the first call; thread-safe. Null in builds without the hooks.
 cpu::HookHandler *nativeHooks();
 
+/// Bitcode of the device runtime, which the option hooks=device has executed instead. Empty in builds without it.
+std::string_view deviceHooks();
+
 } // namespace wavesan::agent
 
 #endif // WAVESAN_CPU_AGENT_NATIVE_HOOKS_LINK_H

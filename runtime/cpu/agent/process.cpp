@@ -46,6 +46,10 @@ bool configure(Process &p) {
   if (!std::getenv("HSA_TOOLS_LIB")) // the tool library reads the same text and says the same
     for (const std::string &error : errors)
       std::fprintf(stderr, "wavesan: %s\n", error.c_str());
+  if (p.options.hooks != "native" && p.options.hooks != "device") {
+    std::fprintf(stderr, "wavesan: option hooks: '%s' is neither native nor device\n", p.options.hooks.c_str());
+    return false;
+  }
   const std::string name = p.options.gpu == "auto" ? chooseGpu(findProgramTargets()) : p.options.gpu;
   p.gpu = findGpuTarget(name);
   if (!p.gpu) {

@@ -103,9 +103,12 @@ public:
   /// `bitcode`: contents of the IR section (copied). `resolve`: host address of a global variable of the loaded
   /// code object by linkage name, or 0 when the code object does not define it (the program then allocates and
   /// initialises its own, e.g. internal constants). `target`: e.g. "gfx90a".
+  /// `hookBodies`: bitcode of the device runtime: the engine then executes the hooks' bodies as a GPU would, and
+  /// Launch::hooks receives no calls. Empty: hook calls go to Launch::hooks.
   /// On failure returns null and one line in `error`.
   static std::unique_ptr<Program> load(std::string_view bitcode, std::string_view target,
-                                       std::function<uint64_t(std::string_view)> resolve, std::string &error);
+                                       std::function<uint64_t(std::string_view)> resolve, std::string &error,
+                                       std::string_view hookBodies = {});
   virtual ~Program() = default;
   /// True if the module defines this kernel.
   virtual bool hasKernel(std::string_view name) const = 0;

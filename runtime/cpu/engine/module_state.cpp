@@ -14,6 +14,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -51,17 +52,36 @@ uint64_t bitsOf(Type *type, const DataLayout &layout) { return layout.getTypeSiz
 
 void ModuleState::Free::operator()(std::byte *p) const { ::operator delete[](p, std::align_val_t(256)); }
 
-std::unique_ptr<ModuleState> ModuleState::parse(std::string_view bitcode, std::string &error) {
+std::unique_ptr<ModuleState> ModuleState::parse(std::string_view bitcode, std::string_view hookBodies,
+                                                std::string &error) {
   auto state = std::make_unique<ModuleState>();
   state->context = std::make_unique<LLVMContext>();
   state->context->setDiagnosticHandler(std::make_unique<QuietDiagnostics>());
-  auto buffer = MemoryBuffer::getMemBufferCopy(StringRef(bitcode.data(), bitcode.size()), "device module");
-  Expected<std::unique_ptr<Module>> module = parseBitcodeFile(buffer->getMemBufferRef(), *state->context);
-  if (!module) {
-    error = "cannot read the device module: " + toString(module.takeError());
+  const auto read = [&](std::string_view bytes, const char *what) -> std::unique_ptr<Module> {
+    auto buffer = MemoryBuffer::getMemBufferCopy(StringRef(bytes.data(), bytes.size()), what);
+    Expected<std::unique_ptr<Module>> module = parseBitcodeFile(buffer->getMemBufferRef(), *state->context);
+    if (module)
+      return std::move(*module);
+    error = std::string("cannot read the ") + what + ": " + toString(module.takeError());
     return nullptr;
+  };
+  state->parsed = read(bitcode, "device module");
+  if (!state->parsed)
+    return nullptr;
+  if (!hookBodies.empty()) {
+    std::unique_ptr<Module> bodies = read(hookBodies, "device runtime");
+    if (!bodies)
+      return nullptr;
+    // Compiled for no target in particular; its code is executed as part of the module's kernels.
+    bodies->setTargetTriple(state->parsed->getTargetTriple());
+    bodies->setDataLayout(state->parsed->getDataLayout());
+    if (NamedMDNode *flags = bodies->getModuleFlagsMetadata()) // the module's own hold, its code object version above all
+      flags->eraseFromParent();
+    if (Linker::linkModules(*state->parsed, std::move(bodies), Linker::Flags::LinkOnlyNeeded)) {
+      error = "cannot link the device runtime to the device module";
+      return nullptr;
+    }
   }
-  state->parsed = std::move(*module);
   std::string why;
   raw_string_ostream os(why);
   bool brokenDebugInfo = false;

@@ -24,8 +24,9 @@ struct LdsLayout;
 
 class ModuleState {
 public:
-  /// Parses and verifies. Null with `error` set on failure.
-  static std::unique_ptr<ModuleState> parse(std::string_view bitcode, std::string &error);
+  /// Parses and verifies. `hookBodies`: bitcode that defines the functions the module declares, or empty. Null with
+  /// `error` set on failure.
+  static std::unique_ptr<ModuleState> parse(std::string_view bitcode, std::string_view hookBodies, std::string &error);
 
   /// Gives every global variable outside LDS an address: the one that `resolve` knows, else storage of its own,
   /// initialised from the IR. False with `error` set if an initialiser cannot be evaluated.

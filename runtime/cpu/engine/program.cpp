@@ -231,12 +231,13 @@ Outcome ProgramImpl::run(const Launch &launch) {
 } // namespace
 
 std::unique_ptr<Program> Program::load(std::string_view bitcode, std::string_view target,
-                                       std::function<uint64_t(std::string_view)> resolve, std::string &error) {
+                                       std::function<uint64_t(std::string_view)> resolve, std::string &error,
+                                       std::string_view hookBodies) {
   if (gfxMajorOf(target) == 0) {
     error = "unknown target " + std::string(target);
     return nullptr;
   }
-  std::unique_ptr<ModuleState> module = ModuleState::parse(bitcode, error);
+  std::unique_ptr<ModuleState> module = ModuleState::parse(bitcode, hookBodies, error);
   if (!module || !module->placeGlobals(resolve, error))
     return nullptr;
   return std::make_unique<ProgramImpl>(std::move(module), std::string(target));

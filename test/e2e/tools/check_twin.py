@@ -4,7 +4,8 @@
 """Judges a twin: one source, racy as it is and clean with -DFIXED.
 
 The source marks the two lines that the report must name with "// RACE-A" and "// RACE-B" (one line may carry both). Both builds
-are run for gfx90a (waves of 64) and gfx1030 (waves of 32).
+are run for gfx90a (waves of 64) and gfx1030 (waves of 32), each with the agent's own detector and with the device runtime's
+bitcode, which must come to the same verdict.
 
   racy build   exit status 66; one report names both marked lines; no report names any other line; the class is as asked for
   fixed build  exit status 0; no report; "checked N accesses in 1 kernels: 0 races" with N > 0; the program's own result check
@@ -67,9 +68,11 @@ def marked_lines(source):
     return marks["A"], marks["B"]
 
 
-def run(command):
+def run(command, options=""):
+    environment = {**os.environ, "WAVESAN_OPTIONS": options} if options else None
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS,
+                              env=environment)
     except subprocess.TimeoutExpired:
         raise Failure(f"not finished after {LIMIT_SECONDS} s: {' '.join(command)}")
     print("$", " ".join(command), f"-> {done.returncode}")
@@ -133,6 +136,7 @@ def main():
     parser.add_argument("--only-clean", action="store_true", help="there is no racy build")
     parser.add_argument("--racy-on", default=",".join(TARGETS), help="targets where the racy build is racy; clean on the others")
     parser.add_argument("--kind", default="race")
+    parser.add_argument("--hooks", default="native,device", help="who checks: the agent's own detector, the GPU's bitcode")
     parser.add_argument("--kernels", type=int, default=1)
     parser.add_argument("--optimize", default="-O2")
     parser.add_argument("source")
@@ -144,9 +148,9 @@ def main():
             where = build + " build: "
             program = f"{args.temporary}.{build}"
             compile_program(args, program, ["-DFIXED"] if build == "fixed" else [])
-            for target in TARGETS:
-                where = f"{build} build on {target}: "
-                done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, "--", program])
+            for target, hooks in ((t, h) for t in TARGETS for h in args.hooks.split(",")):
+                where = f"{build} build on {target}, {hooks} hooks: "
+                done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, "--", program], "hooks=" + hooks)
                 if build == "racy" and target in args.racy_on.split(","):
                     expect_race(done, args, target)
                     continue
