@@ -38,4 +38,5 @@ config.substitutions += [
     ("%python", config.python),
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
+    ("%gpucheck", f"{config.python} -B {os.path.join(config.test_source_root, '..', '..', 'scripts', 'gpu-check')} --wavesan={wavesan}"),
 ]

@@ -29,13 +29,17 @@ const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
   return f.floor;
 }
 
-/// Does for one granule what core::checkGranule does when there is no conflict and no other access's record is lost.
-/// False, with the cell as it was, when either may be the case. `lane()`: the first one that touches the granule.
-///
+/// What core::checkGranule would do for one granule, where there is no conflict and no other access's record is lost.
+enum class Step : uint32_t {
+  Store0,                        ///< record the access in slot 0 (to 3) ...
+  Nothing = core::kSlotsPerCell, ///< it is recorded already
+  NotRecorded,                   ///< two live records of other waves stand for it
+  AskTheCore                     ///< there may be a conflict or a loss
+};
+
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
-template <class Lane>
-inline bool settled(HostPlatform &p, uint64_t *cell, core::Accessor &a, const uint32_t *floors, Lane lane) {
+Step stepFor(const uint64_t *cell, const core::Accessor &a, const uint32_t *floors) {
   uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
   for (uint32_t i = 0; i < core::kSlotsPerCell; ++i) {
     const core::Slot s(cell[i]);
@@ -47,26 +51,46 @@ inline bool settled(HostPlatform &p, uint64_t *cell, core::Accessor &a, const ui
   }
   live &= used;
   own &= used;
-  constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = ~writers;
+  constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = writers << core::kReaderSlots;
   if (live & ~own & (a.write ? ~0u : writers) & (a.atomic ? ~atomic : ~0u))
-    return false;
+    return Step::AskTheCore;
   // The rows that lose no record or the new one, in their order; only the accessor's side matters now.
-  const uint32_t shift = a.write ? core::kWriterSlots : core::kReaderSlots, side = a.write ? writers : readers & 15;
+  const uint32_t shift = a.write ? core::kWriterSlots : core::kReaderSlots, side = a.write ? writers : readers;
   const uint32_t mayStand = a.atomic ? ~0u : ~atomic; // a plain record stands for an atomic access as well
   if (own & current & mayStand & side)
-    return true;
+    return Step::Nothing;
   const uint32_t replaced = own & (a.atomic ? atomic : ~0u) & side, vacant = ~live & side;
-  if (const uint32_t choice = replaced ? replaced : vacant) {
-    a.lane = lane();
-    cell[std::countr_zero(choice)] = a.slot().bits();
-    return true;
-  }
+  if (const uint32_t choice = replaced ? replaced : vacant)
+    return Step(std::countr_zero(choice));
   if ((own & side) || (!a.atomic && (atomic & side)) ||
       core::Slot(cell[shift]).wave() == core::Slot(cell[shift + 1]).wave())
-    return false;
-  p.evicted(a.wave, a.generation);
-  return true;
+    return Step::AskTheCore;
+  return Step::NotRecorded;
 }
+
+/// Steps for the granules of one access. Neighbouring cells mostly look alike, and what does not differ in waves,
+/// generations and atomicity calls for the same step.
+struct Steps {
+  const core::Accessor &a;
+  const uint32_t *floors;
+  uint64_t last[core::kSlotsPerCell] = {};
+  Step step = Step::AskTheCore;
+  bool any = false;
+
+  Step operator()(const uint64_t *cell) {
+    uint64_t differs = !any;
+    for (uint32_t i = 0; i < core::kSlotsPerCell; ++i)
+      differs |= (cell[i] ^ last[i]) & kDecides;
+    if (differs) {
+      std::copy(cell, cell + core::kSlotsPerCell, last);
+      step = stepFor(cell, a, floors);
+      any = true;
+    }
+    return step;
+  }
+  static constexpr uint64_t kDecides =
+      core::Slot(abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
+};
 
 } // namespace
 
@@ -136,15 +160,20 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
     uint64_t unsettled = 0;
     uint8_t lanes[64];
     bool lanesKnown = false;
+    Steps steps{a, floors};
     for (uint64_t rest = window.granules; rest; rest &= rest - 1) {
-      const uint32_t bit = uint32_t(std::countr_zero(rest)), granule = window.base + bit;
-      const auto lane = [&]() -> uint32_t {
+      const uint32_t bit = uint32_t(std::countr_zero(rest));
+      uint64_t *cell = &s.cells[size_t(window.base + bit) * core::kSlotsPerCell];
+      const Step step = steps(cell);
+      if (step < Step::Nothing) {
         if (!lanesKnown)
           firstLanes(window, address, exec, size, shift, lanes);
         lanesKnown = true;
-        return lanes[bit];
-      };
-      if (!settled(p, &s.cells[size_t(granule) * core::kSlotsPerCell], a, floors, lane))
+        a.lane = lanes[bit];
+        cell[uint32_t(step)] = a.slot().bits();
+      } else if (step == Step::NotRecorded)
+        p.evicted(a.wave, a.generation);
+      else if (step == Step::AskTheCore)
         unsettled |= uint64_t(1) << bit;
     }
     if (unsettled == 0)
