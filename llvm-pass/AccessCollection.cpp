@@ -6,6 +6,7 @@
 #include "AtomicFacts.h"
 #include "CallGraphFacts.h"
 #include "InlineAsmFacts.h"
+#include "LlvmVersions.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
@@ -151,27 +152,11 @@ private:
       if (Access *A = typed(I, I.getArgOperand(0), I.getType(), Align(4), kReadModifyWrite, shortName(I)))
         A->Ordering = abi::atomicInfo(0, 0, abi::Scope::Workgroup, false, false);
       return;
-    case Intrinsic::amdgcn_ds_read_tr4_b64:
-    case Intrinsic::amdgcn_ds_read_tr6_b96:
-    case Intrinsic::amdgcn_ds_read_tr8_b64:
-    case Intrinsic::amdgcn_ds_read_tr16_b64:
-    case Intrinsic::amdgcn_ds_load_tr4_b64:
-    case Intrinsic::amdgcn_ds_load_tr6_b96:
-    case Intrinsic::amdgcn_ds_load_tr8_b64:
-    case Intrinsic::amdgcn_ds_load_tr16_b128:
-    case Intrinsic::amdgcn_global_load_tr_b64:
-    case Intrinsic::amdgcn_global_load_tr_b128:
-    case Intrinsic::amdgcn_global_load_tr4_b64:
-    case Intrinsic::amdgcn_global_load_tr6_b96:
-      // Lanes swap what they read, but together they read what their addresses name.
-      typed(I, I.getArgOperand(0), I.getType(), Align(4), abi::kAccessRead, shortName(I));
-      return;
     // Handled as synchronisation (SyncCollection.cpp), or no memory that lanes share.
     case Intrinsic::amdgcn_s_barrier:
     case Intrinsic::amdgcn_s_barrier_signal:
     case Intrinsic::amdgcn_s_barrier_signal_isfirst:
     case Intrinsic::amdgcn_s_barrier_wait:
-    case Intrinsic::amdgcn_s_cluster_barrier:
     case Intrinsic::amdgcn_wave_barrier:
     case Intrinsic::lifetime_start:
     case Intrinsic::lifetime_end:
@@ -182,6 +167,12 @@ private:
       return;
     default:
       break;
+    }
+    if (isClusterBarrier(I))
+      return; // as the other barriers above
+    if (isTransposedLoad(I)) { // lanes swap what they read, but together they read what their addresses name
+      typed(I, I.getArgOperand(0), I.getType(), Align(4), abi::kAccessRead, shortName(I));
+      return;
     }
     StringRef Name = I.getCalledFunction()->getName();
     if (Name.contains("async.to.lds") || Name.contains("load.to.lds") || Name.contains("load.lds") ||

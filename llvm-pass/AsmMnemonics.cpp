@@ -3,9 +3,9 @@
 //
 #include "AsmMnemonics.h"
 
-#include "wavesan/abi/hooks.h"
+#include "LlvmVersions.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "wavesan/abi/hooks.h"
 
 using namespace llvm;
 using namespace wavesan;
@@ -14,7 +14,7 @@ static constexpr uint32_t kReadModifyWrite = abi::kAccessRead | abi::kAccessWrit
 
 /// Bytes by the suffix of an untyped load or store, in the words of gfx9/gfx10 and of gfx11 and later; 0: unknown.
 static unsigned plainSize(StringRef Type) {
-  return StringSwitch<unsigned>(Type)
+  return StringCases<unsigned>(Type)
       .Cases({"b8", "u8", "i8", "ubyte", "sbyte", "byte"}, 1)
       .Cases({"b8_d16_hi", "u8_d16", "u8_d16_hi", "i8_d16", "i8_d16_hi"}, 1)
       .Cases({"ubyte_d16", "ubyte_d16_hi", "sbyte_d16", "sbyte_d16_hi", "byte_d16_hi"}, 1)
@@ -30,14 +30,14 @@ static unsigned plainSize(StringRef Type) {
 }
 
 static unsigned atomicSize(StringRef Type) {
-  return StringSwitch<unsigned>(Type)
+  return StringCases<unsigned>(Type)
       .Cases({"b32", "u32", "i32", "f32"}, 4)
       .Cases({"b64", "u64", "i64", "f64"}, 8)
       .Default(0);
 }
 
 static bool isOperation(StringRef Name) {
-  return StringSwitch<bool>(Name)
+  return StringCases<bool>(Name)
       .Cases({"add", "sub", "rsub", "inc", "dec", "min", "max", "and", "or", "xor"}, true)
       .Cases({"wrxchg", "storexchg", "swap", "smin", "smax", "umin", "umax", "min_num", "max_num"}, true)
       .Default(false);

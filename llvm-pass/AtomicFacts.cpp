@@ -3,7 +3,8 @@
 //
 #include "AtomicFacts.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "LlvmVersions.h"
+
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
@@ -13,7 +14,7 @@ Expected<ScopeFacts> AtomicReader::scope(SyncScope::ID Id) const {
   StringRef Name = Id < Names.size() ? Names[Id] : "?";
   StringRef Base = Name;
   bool OneAddressSpace = Base == "one-as" || Base.consume_back("-one-as");
-  std::optional<abi::Scope> Scope = StringSwitch<std::optional<abi::Scope>>(Base)
+  std::optional<abi::Scope> Scope = StringCases<std::optional<abi::Scope>>(Base)
                                         .Case("singlethread", abi::Scope::SingleThread)
                                         .Case("wavefront", abi::Scope::Wavefront)
                                         .Case("workgroup", abi::Scope::Workgroup)

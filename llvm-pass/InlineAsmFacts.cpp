@@ -4,9 +4,9 @@
 #include "InlineAsmFacts.h"
 
 #include "AsmMnemonics.h"
+#include "LlvmVersions.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstrTypes.h"
@@ -209,7 +209,7 @@ private:
       Register = true;
     else if (!Counter.consume_front("s_wait_"))
       return false;
-    std::optional<uint32_t> Completed = StringSwitch<std::optional<uint32_t>>(Counter)
+    std::optional<uint32_t> Completed = StringCases<std::optional<uint32_t>>(Counter)
                                             .Cases({"loadcnt", "vmcnt"}, abi::kWaitVmem)
                                             .Cases({"dscnt", "lgkmcnt"}, abi::kWaitLds)
                                             .Cases({"storecnt", "vscnt", "samplecnt", "bvhcnt", "expcnt", "kmcnt"}, 0u)
@@ -351,7 +351,7 @@ private:
   }
 
   static bool isCacheModifier(StringRef Modifier) {
-    return StringSwitch<bool>(Modifier)
+    return StringCases<bool>(Modifier)
         .Cases({"glc", "slc", "dlc", "scc", "sc0", "nt"}, true)
         .StartsWith("th:", true)
         .StartsWith("scope:", true)

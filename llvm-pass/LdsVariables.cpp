@@ -67,7 +67,8 @@ LdsPlan wavesan::planLds(Module &M, const CallGraphFacts &Facts) {
 
   LdsPlan Plan;
   for (Function *F : reachableFrom(SharedRoots))
-    Plan.Shared.insert_range(ldsVariablesOf(*F));
+    for (GlobalVariable *Variable : ldsVariablesOf(*F))
+      Plan.Shared.insert(Variable);
   // In module order: the set of recursive functions has none.
   for (Function &F : M)
     if (Facts.Recursive.contains(&F))

@@ -3,6 +3,7 @@
 //
 #include "MemoryPlaces.h"
 
+#include "LlvmVersions.h"
 #include "SiteRecorder.h"
 
 #include "llvm/Analysis/ValueTracking.h"
@@ -94,9 +95,10 @@ static const Value *pointerBehind(const Value *Address, unsigned Depth = 0) {
   auto *O = dyn_cast<Operator>(Address);
   if (!O || Depth > 8)
     return nullptr;
+  if (isPtrToAddr(O->getOpcode()))
+    return O->getOperand(0);
   switch (O->getOpcode()) {
   case Instruction::PtrToInt:
-  case Instruction::PtrToAddr:
     return O->getOperand(0);
   case Instruction::Trunc:
   case Instruction::ZExt:

@@ -2,20 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Entry of the pass plugin: -fpass-plugin= and opt -load-pass-plugin=.
+#include "Filters.h"
 #include "WaveSanPass.h"
 
 #include "wavesan/abi/hooks.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Passes/PassBuilder.h"
+#if __has_include("llvm/Plugins/PassPlugin.h") // since LLVM 22
 #include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
 
 using namespace llvm;
 using wavesan::WaveSanPass;
 
 static void registerPasses(PassBuilder &Builder) {
-  Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, ThinOrFullLTOPhase Phase) {
-    Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, Phase != ThinOrFullLTOPhase::None));
+  Builder.registerPipelineStartEPCallback(
+      [](ModulePassManager &Passes, OptimizationLevel) { Passes.addPass(wavesan::RememberMarksPass()); });
+  Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, auto... Phase) {
+    // LLVM 19 tells no phase.
+    Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, (... || (Phase != ThinOrFullLTOPhase::None))));
   });
   Builder.registerPipelineParsingCallback(
       [](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {

@@ -4,8 +4,11 @@
 #include "RuntimeLinking.h"
 
 #include "CallGraphFacts.h"
+#include "CheckCalls.h"
 #include "DeviceRuntime.h"
 #include "Hooks.h"
+
+#include "wavesan/abi/device_check.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
@@ -32,7 +35,8 @@ static void adapt(Module &Runtime, const Module &M, const Function &Model) {
       continue;
     AttributeMask Own;
     for (Attribute A : F.getAttributes().getFnAttrs())
-      if (A.isStringAttribute())
+      // What the function does not use stays true, and calls of it then pass less.
+      if (A.isStringAttribute() && !A.getKindAsString().starts_with("amdgpu-no-"))
         Own.addAttribute(A.getKindAsString());
     F.removeFnAttrs(Own);
     for (StringRef Name : {"target-cpu", "target-features", "amdgpu-flat-work-group-size", "amdgpu-waves-per-eu"})
@@ -130,6 +134,9 @@ Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions) {
       LinkedVariables.push_back(&V);
     }
 
+  if (Function *Check = M.getFunction(abi::kCheckSymbol))
+    if (Error E = prepareCheck(*Check))
+      return E;
   allowInputs(Linked, Functions);
   for (Function *F : Functions)
     if (Error E = inlineRuntime(*F, Linked))

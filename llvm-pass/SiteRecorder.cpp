@@ -139,3 +139,13 @@ void SiteRecorder::addKernel(const Function &Original, const Function &Twin, con
     Builder.skips.push_back({intern(Reason), Count});
   Builder.kernels.push_back(Entry);
 }
+
+void SiteRecorder::addLeftOut(const Function &Original) {
+  abi::KernelEntry Entry{};
+  Entry.original = intern(Original.getName());
+  if (const DISubprogram *Debug = Original.getSubprogram()) {
+    Entry.file = intern(fileName(Debug->getFile(), Debug));
+    Entry.line = Debug->getLine();
+  }
+  Builder.kernels.push_back(Entry);
+}

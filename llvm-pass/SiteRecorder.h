@@ -66,6 +66,8 @@ public:
   uint32_t addSite(abi::SiteKind Kind, uint32_t Info, const llvm::Instruction &I, llvm::StringRef Variable,
                    llvm::StringRef Opcode);
   void addKernel(const llvm::Function &Original, const llvm::Function &Twin, const KernelSummary &Summary);
+  /// A kernel that the user wants unchecked: an entry without a twin.
+  void addLeftOut(const llvm::Function &Original);
   size_t siteCount() const { return Builder.sites.size(); }
   std::string finish() const { return Builder.finish(); }
 

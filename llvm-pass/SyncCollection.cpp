@@ -5,6 +5,7 @@
 
 #include "AtomicFacts.h"
 #include "InlineAsmFacts.h"
+#include "LlvmVersions.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -104,7 +105,6 @@ private:
   Error visitIntrinsic(IntrinsicInst &I) {
     switch (I.getIntrinsicID()) {
     case Intrinsic::amdgcn_s_barrier:
-    case Intrinsic::amdgcn_s_cluster_barrier: // its workgroups arrive as wholes
       Choice.Points.push_back({&I, SyncPoint::BarrierFull});
       break;
     case Intrinsic::amdgcn_s_barrier_signal:
@@ -122,7 +122,6 @@ private:
     case Intrinsic::amdgcn_s_barrier_init:
     case Intrinsic::amdgcn_s_barrier_join:
     case Intrinsic::amdgcn_s_barrier_leave:
-    case Intrinsic::amdgcn_s_wakeup_barrier:
       return namedBarrier();
     case Intrinsic::amdgcn_endpgm:
       Choice.Points.push_back({&I, SyncPoint::KernelEnd});
@@ -137,6 +136,10 @@ private:
       addWait(I, count(I) == 0 ? WaitFacts{abi::kWaitVmem} : WaitFacts{0, true});
       break;
     default:
+      if (isClusterBarrier(I)) // its workgroups arrive as wholes
+        Choice.Points.push_back({&I, SyncPoint::BarrierFull});
+      else if (amdgcnName(I) == "s.wakeup.barrier")
+        return namedBarrier();
       break;
     }
     return Error::success();

@@ -4,8 +4,11 @@
 #include "WaveSanPass.h"
 
 #include "AccessInstrumentation.h"
+#include "CheckCalls.h"
 #include "Embedding.h"
+#include "Filters.h"
 #include "LdsVariables.h"
+#include "LlvmVersions.h"
 #include "RuntimeLinking.h"
 #include "SyncInstrumentation.h"
 #include "TwinCloning.h"
@@ -16,6 +19,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
@@ -64,8 +68,8 @@ static Error verify(const Function &F) {
 }
 
 /// Instruments one function and returns what its kernel's entry must say.
-static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, const GpuTarget &Target, HookEmitter &Hooks,
-                                                  SiteRecorder &Sites) {
+static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, const GpuTarget &Target,
+                                                  const Filters &Filter, HookEmitter &Hooks, SiteRecorder &Sites) {
   Function &F = *Twin.Clone;
   bool IsTwin = Twin.Context;
   Expected<SyncChoice> Sync = chooseSync(F, IsTwin, Target);
@@ -76,6 +80,13 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     return Choice.takeError();
 
   KernelSummary Summary;
+  // Atomics are never ignored: they order other accesses.
+  erase_if(Choice->Accesses, [&](const Access &A) {
+    StringRef Why = A.isAtomic() ? "" : Filter.ignored(*A.I);
+    if (!Why.empty())
+      Choice->Skips.add(Why);
+    return !Why.empty();
+  });
   Summary.Sites = uint32_t(Choice->Accesses.size());
   Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);
@@ -138,9 +149,19 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     return Facts.takeError();
   if (Facts->Kernels.empty())
     return Error::success();
-  if (LinkTimeOptimisation)
+  if (LinkTimeOptimisation || isPreparedForLto(M))
     return createStringError("link-time optimisation of device code (-fgpu-rdc, -foffload-lto) is not supported");
   denyDeviceEnqueue(M, Facts->Kernels);
+  Expected<Filters> Filter = Filters::load(M);
+  if (!Filter)
+    return Filter.takeError();
+  SiteRecorder Sites;
+  erase_if(Facts->Kernels, [&](Function *Kernel) {
+    if (!Filter->leavesOut(*Kernel))
+      return false;
+    Sites.addLeftOut(*Kernel);
+    return true;
+  });
   std::vector<GpuTarget> Targets;
   for (Function *Kernel : Facts->Kernels) {
     Expected<GpuTarget> Target = targetOf(*Kernel);
@@ -169,16 +190,15 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     prepare(Twin, FunctionAnalyses);
 
   // Choose and instrument.
-  SiteRecorder Sites;
   DenseMap<Function *, KernelSummary> RecursiveSummaries;
   for (const auto &[Original, Twin] : Set->RecursiveClones) {
-    Expected<KernelSummary> Summary = instrumentFunction(Twin, Targets.front(), Hooks, Sites);
+    Expected<KernelSummary> Summary = instrumentFunction(Twin, Targets.front(), *Filter, Hooks, Sites);
     if (!Summary)
       return createStringError("function '" + demangle(Original->getName()) + "': " + toString(Summary.takeError()));
     RecursiveSummaries[Twin.Clone] = *Summary;
   }
   for (auto [Twin, Target] : zip(Set->Twins, Targets)) {
-    Expected<KernelSummary> Summary = instrumentFunction(Twin, Target, Hooks, Sites);
+    Expected<KernelSummary> Summary = instrumentFunction(Twin, Target, *Filter, Hooks, Sites);
     if (!Summary)
       return createStringError("kernel '" + demangle(Twin.Original->getName()) + "': " + toString(Summary.takeError()));
     addReached(*Summary, Twin, RecursiveSummaries);
@@ -195,13 +215,15 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
   }
 
   embed(M, Sites.finish(), moduleBitcode(M));
-  if (Where == Stop::BeforeRuntime)
+  if (Where == Stop::BeforeRuntime || Functions.empty())
     return Error::success();
   if (Error E = linkDeviceRuntime(M, Functions))
     return E;
   for (Function *F : Functions) {
     FunctionAnalyses.invalidate(*F, PreservedAnalyses::none());
     cleanUp(*F, FunctionAnalyses);
+    relieveRegisters(*F);
+    FunctionAnalyses.invalidate(*F, PreservedAnalyses::none());
     if (Error E = verify(*F))
       return E;
   }
@@ -209,7 +231,7 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
 }
 
 PreservedAnalyses WaveSanPass::run(Module &M, ModuleAnalysisManager &Analyses) {
-  const Triple &Target = M.getTargetTriple();
+  const Triple Target(M.getTargetTriple());
   // SPIR-V, NVPTX and r600 are offload targets too: a build that asked for checks must not pass without them.
   bool Offload = Target.isAMDGPU() || Target.isNVPTX() || Target.isSPIRV();
   if (!Offload)

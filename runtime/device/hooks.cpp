@@ -4,16 +4,12 @@
 // Hook bodies for the GPU (abi/hooks.h says when each is called). Compiled to amdgcn bitcode that the pass links into
 // every module and inlines into the twins. Ground rules: nothing is allocated, nothing outside is called, and
 // nothing that the program computes changes.
-#include "platform_amdgcn.h"
-
-using namespace wavesan;
-using namespace wavesan::device;
+#include "check.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
 
+namespace wavesan::device {
 namespace {
-
-template <class T> WAVESAN_INLINE T atLeast1(T v) { return v == 0 ? 1 : v; }
 
 /// Work-items of the workgroup along one dimension: less than the dispatch's workgroup size at the grid's edge.
 WAVESAN_INLINE uint32_t sizeAlong(const Global<abi::DispatchContext> *ctx, uint32_t dimension, uint32_t workgroup) {
@@ -27,7 +23,9 @@ WAVESAN_INLINE uint32_t sizeAlong(const Global<abi::DispatchContext> *ctx, uint3
 WAVESAN_INLINE uint32_t takeSlot(const Global<abi::DispatchContext> *ctx, uint32_t start) {
   auto *locks = globalAt<uint32_t>(ctx->slotLocks);
   const uint32_t count = ctx->slotCount;
-  for (uint32_t slot = start % count;; slot = slot + 1 == count ? 0 : slot + 1) {
+  // A product instead of a remainder, which the GPU has to compute step by step.
+  for (uint32_t slot = uint32_t((uint64_t(start * 0x9e3779b9u) * count) >> 32);;
+       slot = slot + 1 == count ? 0 : slot + 1) {
     uint32_t expected = 0;
     if (__scoped_atomic_compare_exchange_n(&locks[slot], &expected, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED,
                                            __MEMORY_SCOPE_DEVICE))
@@ -42,49 +40,21 @@ WAVESAN_INLINE void workgroupBarrier() {
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
 }
 
-enum CheckOutcome : uint32_t { kOverflowed = 1, kOutside = 2 };
+WAVESAN_INLINE Lds<abi::WaveRecord> *recordOf(const PrivateState *s) { return ldsAt<abi::WaveRecord>(s->record); }
 
-/// The check of one access, out of line: one copy per module instead of one per site, which keeps the twins small and
-/// quick to compile. A leaf function that takes everything by value, so that neither it nor its callers need scratch.
-__attribute__((noinline)) uint32_t check(uint64_t context, uint64_t cells, uint32_t cellsInLds, uint32_t stateOffset,
-                                         uint32_t ldsBytes, uint32_t granuleLog2, uint32_t wave, uint32_t address,
-                                         uint64_t size, uint32_t info, uint32_t site, uint32_t variable) {
-  auto *record = recordOf(stateOffset, wave);
-  core::MergingPlatform<Amdgcn> p;
-  p.cells = {cells, cellsInLds != 0};
-  p.context = context;
-  p.stateOffset = stateOffset;
-  p.wave = wave;
-  p.lane = laneId();
-  p.site = site;
-  p.access = abi::accessBits(info);
-  p.epoch = loadShared(&record->epoch);
-  p.variable = variable;
-  const core::Accessor a{wave,
-                         p.lane,
-                         site,
-                         core::slotGeneration(loadShared(&record->generation)),
-                         p.epoch,
-                         (abi::accessBits(info) & abi::kAccessWrite) != 0,
-                         (abi::accessBits(info) & abi::kAccessAtomic) != 0};
-  core::AccessResult r = core::accessBytes(p, core::Shadow{granuleLog2, ldsBytes}, a, address, size);
-  return (r.generationOverflow ? kOverflowed : 0u) | (r.outsideShadow ? kOutside : 0u);
-}
-
-WAVESAN_INLINE void checkAccess(PrivateState *s, uint32_t address, uint64_t size, uint32_t info, uint32_t site,
+WAVESAN_INLINE void checkAccess(PrivateState *s, uint32_t address, uint32_t size, uint32_t info, uint32_t site,
                                 uint32_t variable) {
-  const uint32_t outcome = check(s->context, s->cells, s->cellsInLds, s->stateOffset, s->ldsBytes, s->granuleLog2,
-                                 s->wave, address, size, info, site, variable);
-  s->overflowed += outcome & kOverflowed;
-  s->outside += (outcome & kOutside) >> 1;
+  __wavesan_check(address, 0, size, s->record, Operation(site, info).bits, variable);
 }
 
-WAVESAN_INLINE void countOperation(PrivateState *s) { s->checked += isFirstActiveLane(); }
+/// Longer than LDS is as long as LDS.
+WAVESAN_INLINE uint32_t shortened(uint64_t length) { return length > ~0u ? ~0u : uint32_t(length); }
 
+/// The lanes of a wave execute one instruction together: all of them read the old value, then all write the same new
+/// one. Choosing a lane first would cost more. Nobody else writes a wave's record.
 WAVESAN_INLINE void nextGeneration(PrivateState *s) {
-  if (isFirstActiveLane())
-    __scoped_atomic_fetch_add(&recordOf(s->stateOffset, s->wave)->generation, 1u, __ATOMIC_RELAXED,
-                              __MEMORY_SCOPE_WRKGRP);
+  auto *generation = &recordOf(s)->generation;
+  storeShared(generation, loadShared(generation) + 1);
 }
 
 } // namespace
@@ -96,8 +66,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   const uint32_t sx = sizeAlong(ctx, 0, gx), sy = sizeAlong(ctx, 1, gy), sz = sizeAlong(ctx, 2, gz);
   const uint32_t tid = __builtin_amdgcn_workitem_id_x() +
                        sx * (__builtin_amdgcn_workitem_id_y() + sy * __builtin_amdgcn_workitem_id_z());
-  const uint32_t threads = sx * sy * sz, waveSize = ctx->waveSize;
-  const uint32_t wave = __builtin_amdgcn_readfirstlane(tid / waveSize);
+  const uint32_t threads = sx * sy * sz, waveSizeLog2 = __builtin_ctz(ctx->waveSize);
+  const uint32_t wave = __builtin_amdgcn_readfirstlane(tid >> waveSizeLog2);
   const uint32_t state = ctx->ldsStateOffset;
   const bool inLds = ctx->slotPool == 0;
   const uint32_t cellBytes = uint32_t(abi::shadowBytes(ctx->ldsBytes, ctx->granuleLog2));
@@ -108,54 +78,48 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
     *ldsAt<uint64_t>(state + i * 8) = 0;
   workgroupBarrier();
   auto *head = ldsAt<abi::WorkgroupState>(state);
-  uint64_t cells = state + uint32_t(sizeof(abi::WorkgroupState));
   if (!inLds) {
     if (tid == 0) {
-      const uint32_t groupsX = (ctx->gridSize[0] + ctx->workgroupSize[0] - 1) / atLeast1(ctx->workgroupSize[0]);
-      head->slot = takeSlot(ctx, gx + groupsX * gy);
+      head->slot = takeSlot(ctx, gx + (gy << 10) + (gz << 20)); // somewhere, different for neighbours
       head->cells = ctx->slotPool + uint64_t(head->slot) * ctx->slotBytes;
     }
     workgroupBarrier();
-    cells = head->cells;
+    const uint64_t cells = head->cells;
     for (uint32_t i = tid; i < cellBytes / 8; i += threads)
       globalAt<uint64_t>(cells)[i] = 0;
     workgroupBarrier();
   }
   s->context = uint64_t(context);
-  s->cells = cells;
-  s->cellsInLds = inLds;
-  s->stateOffset = state;
-  s->ldsBytes = ctx->ldsBytes;
-  s->granuleLog2 = ctx->granuleLog2;
-  s->wave = wave;
-  s->laneCount = threads - wave * waveSize < waveSize ? threads - wave * waveSize : waveSize;
-  s->waveCount = (threads + waveSize - 1) / waveSize;
-  s->checked = 0;
-  s->overflowed = 0;
-  s->outside = 0;
+  auto *record = recordOf(state, wave);
+  record->shape = Shape(ctx->granuleLog2, wave, inLds, state).bits;
+  record->ldsBytes = ctx->ldsBytes;
+  s->record = uint32_t((uint64_t)record);
+  const uint32_t rest = threads - (wave << waveSizeLog2);
+  s->laneCount = rest < ctx->waveSize ? rest : ctx->waveSize;
+  // Every wave writes the same.
+  head->context = uint64_t(context);
+  head->workgroup[0] = gx;
+  head->workgroup[1] = gy;
+  head->workgroup[2] = gz;
+  s->waveCount = (threads + ctx->waveSize - 1) >> waveSizeLog2;
 }
 
 HOOK __wavesan_kernel_end(PrivateState *s) {
-  auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
-  if (s->checked)
-    addCounter(&counters->checkedAccesses, s->checked);
-  if (s->overflowed)
-    addCounter(&counters->generationOverflow, s->overflowed);
-  if (s->outside)
-    addCounter(&counters->outsideShadow, s->outside);
   // Lanes may return at different places; the wave ends with the last of them.
   const uint32_t active = activeLanes(); // before the branch, in which one lane is active
   if (isFirstActiveLane()) {
-    auto *record = recordOf(s->stateOffset, s->wave);
+    auto *record = recordOf(s);
     const uint32_t before =
         __scoped_atomic_fetch_add(&record->lanesEnded, active, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
     if (before + active == s->laneCount) {
+      auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
+      addCounter(&counters->checkedAccesses, record->checked);
       storeShared(&record->endEpoch, loadShared(&record->epoch) + 1);
       ldsFence();
-      auto *head = ldsAt<abi::WorkgroupState>(s->stateOffset);
+      auto *head = ldsAt<abi::WorkgroupState>(Shape(record->shape).stateOffset());
       const uint32_t finished =
           __scoped_atomic_fetch_add(&head->wavesFinished, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
-      if (!s->cellsInLds && finished + 1 == s->waveCount) {
+      if (!Shape(record->shape).cellsInLds() && finished + 1 == s->waveCount) {
         auto *locks = globalAt<uint32_t>(contextOf(s->context)->slotLocks);
         __scoped_atomic_store_n(&locks[head->slot], 0u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
       }
@@ -164,14 +128,12 @@ HOOK __wavesan_kernel_end(PrivateState *s) {
 }
 
 HOOK __wavesan_lds_access(PrivateState *s, uint32_t address, uint32_t info, uint32_t site, uint32_t variable) {
-  countOperation(s);
   checkAccess(s, address, abi::accessSize(info), info, site, variable);
 }
 
 HOOK __wavesan_lds_range(PrivateState *s, uint32_t address, uint64_t length, uint32_t info, uint32_t site,
                          uint32_t variable) {
-  countOperation(s);
-  checkAccess(s, address, length, info, site, variable);
+  checkAccess(s, address, shortened(length), info, site, variable);
 }
 
 WAVESAN_INLINE bool isLds(const void *address) {
@@ -181,37 +143,34 @@ WAVESAN_INLINE bool isLds(const void *address) {
 HOOK __wavesan_generic_access(PrivateState *s, void *address, uint32_t info, uint32_t site) {
   if (!isLds(address))
     return;
-  countOperation(s);
   checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), abi::accessSize(info), info, site, abi::kNoVariable);
 }
 
 HOOK __wavesan_generic_range(PrivateState *s, void *address, uint64_t length, uint32_t info, uint32_t site) {
   if (!isLds(address))
     return;
-  countOperation(s);
-  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), length, info, site, abi::kNoVariable);
+  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), shortened(length), info, site, abi::kNoVariable);
 }
 
 HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t) {
-  if (isFirstActiveLane()) {
-    auto *record = recordOf(s->stateOffset, s->wave);
-    storeShared(barrierGenerationAt(s->stateOffset, loadShared(&record->epoch) + 1, s->wave),
-                core::barrierGenerationOf(loadShared(&record->generation)));
-  }
+  auto *record = recordOf(s);
+  const Shape shape(record->shape);
+  storeShared(barrierGenerationAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()),
+              core::barrierGenerationOf(loadShared(&record->generation)));
   // The others read it behind the barrier.
   ldsFence();
 }
 
 HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t) {
-  if (isFirstActiveLane()) {
-    auto *record = recordOf(s->stateOffset, s->wave);
-    const uint32_t epoch = loadShared(&record->epoch) + 1;
-    storeShared(&record->epoch, epoch);
-    if (core::lostLiveRecord(loadShared(&record->evictedGeneration),
-                             loadShared(barrierGenerationAt(s->stateOffset, epoch, s->wave)))) {
-      auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
-      addCounter(&counters->historyOverflow, 1);
-    }
+  auto *record = recordOf(s);
+  const Shape shape(record->shape);
+  const uint32_t epoch = loadShared(&record->epoch) + 1;
+  storeShared(&record->epoch, epoch);
+  const bool lost = core::lostLiveRecord(loadShared(&record->evictedGeneration),
+                                         loadShared(barrierGenerationAt(shape.stateOffset(), epoch, shape.wave())));
+  if (__builtin_expect(lost, 0) && isFirstActiveLane()) {
+    auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
+    addCounter(&counters->historyOverflow, 1);
   }
 }
 
@@ -230,3 +189,5 @@ HOOK __wavesan_wait(PrivateState *s, uint32_t completed) {
 HOOK __wavesan_global_access(PrivateState *, void *, uint32_t, uint32_t) {}
 HOOK __wavesan_global_range(PrivateState *, void *, uint64_t, uint32_t, uint32_t) {}
 HOOK __wavesan_atomic_done(PrivateState *, void *, uint32_t, uint32_t, bool) {}
+
+} // namespace wavesan::device

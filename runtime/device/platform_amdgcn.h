@@ -52,21 +52,13 @@ template <class Pointer, class Value> WAVESAN_INLINE void storeShared(Pointer p,
 /// Waits for this wave's LDS operations; orders nothing else.
 WAVESAN_INLINE void ldsFence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup", "local"); }
 
-/// Where the cells are. One piece of code serves both places: the branch is uniform, and a second copy of the detector
-/// would cost more than it saves.
-struct Cells {
-  uint64_t base; ///< LDS byte offset or global address
-  bool inLds;
-  WAVESAN_INLINE Lds<uint64_t> *ldsSlot(uint32_t cell, uint32_t slot) const {
-    return ldsAt<uint64_t>(uint32_t(base) + cell * abi::kCellBytes + slot * 8);
-  }
-  WAVESAN_INLINE Global<uint64_t> *globalSlot(uint32_t cell, uint32_t slot) const {
-    return globalAt<uint64_t>(base + uint64_t(cell) * abi::kCellBytes + slot * 8);
-  }
-};
+/// The same value in every active lane, put where the compiler knows it.
+WAVESAN_INLINE uint32_t uniform(uint32_t v) { return __builtin_amdgcn_readfirstlane(v); }
+WAVESAN_INLINE uint64_t uniform(uint64_t v) {
+  return uint64_t(uniform(uint32_t(v))) | uint64_t(uniform(uint32_t(v >> 32))) << 32;
+}
 
-template <class Pointer>
-WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
+template <class Pointer> WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
   uint64_t e = expected;
   const bool done = __scoped_atomic_compare_exchange_n(p, &e, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
                                                        __MEMORY_SCOPE_WRKGRP);
@@ -95,22 +87,50 @@ WAVESAN_INLINE void addCounter(Global<uint64_t> *counter, uint64_t v) {
   __scoped_atomic_fetch_add(counter, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 
-/// The detector's Platform (core/lds_detector.h) on amdgcn.
-struct Amdgcn {
-  Cells cells;
-  uint64_t context;
-  uint32_t stateOffset, wave, lane, site, access, epoch, variable;
+template <class... T> WAVESAN_INLINE void makeUniform(T &...values) { ((values = uniform(values)), ...); }
 
-  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t slot) {
-    return cells.inLds ? loadShared(cells.ldsSlot(cell, slot)) : loadShared(cells.globalSlot(cell, slot));
+/// Where the cells are: one type per place, so that the check of each is straight code.
+struct LdsCells {
+  static constexpr bool kInLds = true;
+  uint32_t base; ///< LDS byte offset of the first cell
+  LdsCells() = default;
+  WAVESAN_INLINE explicit LdsCells(uint64_t cells) : base(uint32_t(cells)) {}
+  WAVESAN_INLINE Lds<uint64_t> *slot(uint32_t cell, uint32_t index) const {
+    return ldsAt<uint64_t>(base + cell * abi::kCellBytes + index * 8);
   }
+  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t index) const { return loadShared(slot(cell, index)); }
+};
+struct GlobalCells {
+  static constexpr bool kInLds = false;
+  uint64_t base; ///< address of the first cell
+  GlobalCells() = default;
+  WAVESAN_INLINE explicit GlobalCells(uint64_t cells) : base(cells) {}
+  WAVESAN_INLINE Global<uint64_t> *slot(uint32_t cell, uint32_t index) const {
+    return globalAt<uint64_t>(base + uint64_t(cell) * abi::kCellBytes + index * 8);
+  }
+  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t index) const { return loadShared(slot(cell, index)); }
+};
+/// Either, decided at each load: for code that only looks and seldom runs.
+struct AnyCells {
+  uint64_t base;
+  bool inLds;
+  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t index) const {
+    return inLds ? LdsCells(base).load(cell, index) : GlobalCells(base).load(cell, index);
+  }
+};
+
+/// The memory half of the detector's Platform (core/lds_detector.h) on amdgcn.
+template <class Cells> struct ShadowMemory {
+  Cells cells;
+  uint32_t stateOffset;
+
+  WAVESAN_INLINE uint64_t load(uint32_t cell, uint32_t slot) { return cells.load(cell, slot); }
   WAVESAN_INLINE bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &expected, uint64_t desired) {
-    return cells.inLds ? compareExchangeShared(cells.ldsSlot(cell, slot), expected, desired)
-                       : compareExchangeShared(cells.globalSlot(cell, slot), expected, desired);
+    return compareExchangeShared(cells.slot(cell, slot), expected, desired);
   }
   /// LDS executes the operations of a workgroup in one order; global memory needs the fence.
   WAVESAN_INLINE void publishBeforeLook() {
-    if (cells.inLds)
+    if constexpr (Cells::kInLds)
       ldsFence();
     else
       __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup");
@@ -122,30 +142,6 @@ struct Amdgcn {
   WAVESAN_INLINE void evicted(uint32_t w, uint32_t generation) {
     __scoped_atomic_fetch_max(&recordOf(stateOffset, w)->evictedGeneration, generation + 1, __ATOMIC_RELAXED,
                               __MEMORY_SCOPE_WRKGRP);
-  }
-  WAVESAN_INLINE void conflictRange(const core::ConflictRange &c) {
-    auto *ctx = contextOf(context);
-    auto *counters = (Global<abi::DispatchCounters> *)ctx->counters;
-    abi::RaceRecord r;
-    r.key = abi::raceKey(site, c.previous.site(), c.raceClass);
-    r.raceClass = uint32_t(c.raceClass);
-    r.address = c.address;
-    r.size = c.size;
-    r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : c.address - variable;
-    r.space = uint32_t(abi::RaceSpace::Lds);
-    r.neededScope = 0;
-    r.workgroup[0] = r.previousWorkgroup[0] = __builtin_amdgcn_workgroup_id_x();
-    r.workgroup[1] = r.previousWorkgroup[1] = __builtin_amdgcn_workgroup_id_y();
-    r.workgroup[2] = r.previousWorkgroup[2] = __builtin_amdgcn_workgroup_id_z();
-    r.epoch = epoch;
-    r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
-    r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),
-                  uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
-                          (c.previous.atomic() ? abi::kAccessAtomic : 0u))};
-    addCounter(&counters->racesSeen, 1);
-    TableMemory memory;
-    if (!core::addRace(memory, (abi::RaceTable *)(Global<abi::RaceTable> *)ctx->raceTable, r))
-      addCounter(&counters->racesDropped, 1);
   }
 };
 

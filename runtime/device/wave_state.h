@@ -1,9 +1,9 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A wave's private state in the device runtime: constants of the dispatch and of the wave, set by KernelBegin. Where
-// the hooks are inlined it lives in registers. What changes at fences and barriers is in LDS (abi::WaveRecord): in
-// divergent code a register would hold one value per lane.
+// A wave's private state in the device runtime, set by KernelBegin. Where the hooks are inlined it lives in registers,
+// for as long as the kernel runs, so it is little: what a check needs is in LDS (abi::WaveRecord). So is what changes
+// at fences and barriers: in divergent code a register would hold one value per lane.
 #ifndef WAVESAN_DEVICE_WAVE_STATE_H
 #define WAVESAN_DEVICE_WAVE_STATE_H
 
@@ -11,19 +11,36 @@
 
 namespace wavesan::device {
 
+/// Small constants of a wave in one word.
+struct Shape {
+  uint32_t bits;
+  constexpr explicit Shape(uint32_t bits) : bits(bits) {}
+  /// stateOffset: LDS byte offset of the WorkgroupState, a multiple of 16.
+  constexpr Shape(uint32_t granuleLog2, uint32_t wave, bool cellsInLds, uint32_t stateOffset)
+      : bits(granuleLog2 | wave << 2 | uint32_t(cellsInLds) << 7 | (stateOffset / 16) << 8) {}
+  constexpr uint32_t granuleLog2() const { return bits & 3u; }
+  constexpr uint32_t wave() const { return (bits >> 2) & 31u; } ///< index in the workgroup
+  constexpr bool cellsInLds() const { return ((bits >> 7) & 1u) != 0; }
+  constexpr uint32_t stateOffset() const { return (bits >> 8) * 16; }
+};
+static_assert(abi::kMaxWavesPerWorkgroup <= 32);
+
+/// What an access is, in one word: its site and what it does.
+struct Operation {
+  uint32_t bits;
+  constexpr explicit Operation(uint32_t bits) : bits(bits) {}
+  constexpr Operation(uint32_t site, uint32_t info) : bits(site | abi::accessBits(info) << 24) {}
+  constexpr uint32_t site() const { return bits & 0xffffffu; }
+  constexpr uint32_t access() const { return bits >> 24; } ///< abi::AccessBits
+  constexpr bool write() const { return (access() & abi::kAccessWrite) != 0; }
+  constexpr bool atomic() const { return (access() & abi::kAccessAtomic) != 0; }
+};
+
 struct WaveState {
-  uint64_t context;     ///< address of the DispatchContext
-  uint64_t cells;       ///< first cell: global address, or LDS byte offset where cellsInLds
-  uint32_t cellsInLds;
-  uint32_t stateOffset; ///< LDS byte offset of the WorkgroupState
-  uint32_t ldsBytes;    ///< bytes of LDS that have cells
-  uint32_t granuleLog2;
-  uint32_t wave;       ///< index in the workgroup
-  uint32_t laneCount;  ///< lanes of this wave that exist
-  uint32_t waveCount;  ///< waves of this workgroup
-  uint32_t checked;    ///< access operations that this lane counted for its wave
-  uint32_t overflowed; ///< accesses not recorded because the generation is exhausted
-  uint32_t outside;    ///< accesses beyond ldsBytes
+  uint64_t context;   ///< address of the DispatchContext
+  uint32_t record;    ///< LDS byte offset of the wave's WaveRecord
+  uint32_t laneCount; ///< lanes of this wave that exist
+  uint32_t waveCount; ///< waves of this workgroup
 };
 static_assert(sizeof(WaveState) <= abi::kWaveStateBytes && alignof(WaveState) <= abi::kWaveStateAlign);
 

@@ -14,7 +14,8 @@
 ; RUN: not %opt -passes=wavesan -S %t/named.ll 2>&1 | FileCheck --check-prefix=NAMED %s
 ; RUN: not %opt -passes=wavesan -S %t/scope.ll 2>&1 | FileCheck --check-prefix=SCOPE %s
 ; RUN: not %opt -passes=wavesan -S %t/taken.ll 2>&1 | FileCheck --check-prefix=TAKEN %s
-; RUN: not %opt -passes='lto-pre-link<O2>' -S %t/fine.ll 2>&1 | FileCheck --check-prefix=LTO %s
+; RUN: %if llvm-20 %{ not %opt -passes='lto-pre-link<O2>' -S %t/fine.ll 2>&1 | FileCheck --check-prefix=LTO %s %}
+; RUN: not %opt -passes='lto-pre-link<O2>' -S %t/lto.ll 2>&1 | FileCheck --check-prefix=LTO %s
 ; RUN: %opt -passes=wavesan,verify -disable-output %t/fine.ll
 
 ; RDC: error: wavesan: kernel 'k' calls 'elsewhere(int)', which this module does not define: relocatable device code (-fgpu-rdc) is not supported
@@ -29,6 +30,15 @@
 ; TAKEN: error: wavesan: kernel 'k': 'k.wavesan' is already defined
 ; LTO: error: wavesan: link-time optimisation of device code
 
+;--- lto.ll
+; As clang marks it; LLVM 19 says nothing else about link-time optimisation.
+target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @k() #0 {
+  ret void
+}
+attributes #0 = { "target-cpu"="gfx90a" }
+!llvm.module.flags = !{!0}
+!0 = !{i32 1, !"EnableSplitLTOUnit", i32 0}
 ;--- fine.ll
 target triple = "amdgcn-amd-amdhsa"
 define amdgpu_kernel void @k() #0 {

@@ -39,7 +39,7 @@ define amdgpu_kernel void @unknown(ptr addrspace(1) %g, i64 %n) #0 {
 ; A pointer that the host passed is global memory. Private memory and constants cannot race.
 ; CHECK-LABEL: define amdgpu_kernel void @never.wavesan(
 ; CHECK-NOT:  __wavesan_{{lds|generic}}
-; CHECK:      call void @__wavesan_global_access(ptr addrspace(5) %wavesan.state, ptr %{{[0-9]+}}, i32 1026, i32 4)
+; CHECK:      call void @__wavesan_global_access(ptr addrspace(5) %wavesan.state, ptr %{{[0-9a-z]+}}, i32 1026, i32 4)
 ; CHECK-NOT:  __wavesan_{{lds|generic}}
 ; CHECK:      call void @__wavesan_global_access({{.*}}, i32 1026, i32 5)
 ; CHECK-NOT:  __wavesan_{{lds|generic|global}}

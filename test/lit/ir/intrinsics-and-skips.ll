@@ -1,7 +1,9 @@
 ; Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ;
-; AMDGPU intrinsics that access LDS, and everything that is not checked, with its reason.
+; AMDGPU intrinsics that access LDS, and everything that is not checked, with its reason. Masked accesses are written
+; as LLVM 22 does, and older LLVMs do not know gfx950.
+; REQUIRES: llvm-22
 ; RUN: %opt -passes=wavesan-instrument,verify -S %s | FileCheck %s
 ; RUN: %opt -passes=wavesan %s -o %t.bc
 ; RUN: llc -mcpu=gfx950 -filetype=obj %t.bc -o %t.o
