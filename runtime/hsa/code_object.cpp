@@ -4,6 +4,8 @@
 
 #include "elf_reader.h"
 
+#include "wavesan/report/printable.h"
+
 #include <set>
 
 namespace wavesan::hsa {
@@ -37,8 +39,10 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
   if (std::optional<std::string_view> section = elf->section(abi::kSiteTableSection)) {
     object->SiteBytes.assign(*section);
     object->Sites = abi::parseSiteTable(object->SiteBytes, error);
-    if (!object->Sites)
+    if (!object->Sites) {
       errors.push_back(error);
+      object->SiteProblem = error;
+    }
   }
   if (object->Sites) {
     const abi::SiteTableView &sites = *object->Sites;
@@ -51,9 +55,14 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
       info.granuleLog2 = entry.granuleLog2;
       for (uint32_t s = 0; s < entry.skipCount; ++s) {
         abi::SkipEntry skip = sites.skip(entry.skipFirst + s);
-        info.skippedSites[std::string(sites.string(skip.reason))] += skip.count;
+        info.skippedSites[report::printable(std::string(sites.string(skip.reason)))] += skip.count;
       }
       auto original = metadata.find(originalName), twin = metadata.find(twinName);
+      if (twinName.empty()) {
+        info.problem = "left out when it was compiled (--kernels or an ignore list)";
+        object->Twins.insert_or_assign(std::move(originalName), std::move(info));
+        continue;
+      }
       if (original == metadata.end() || twin == metadata.end()) {
         info.problem = "the code object's metadata lacks " + (original == metadata.end() ? originalName : twinName);
       } else {
@@ -73,6 +82,8 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
   for (const auto &[name, twin] : object->Twins)
     if (!metadata.count(name))
       object->KernelNames.push_back(name);
+  for (std::string &line : errors)
+    line = report::printable(std::move(line)); // names of the file may be anything
   return object;
 }
 

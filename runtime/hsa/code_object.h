@@ -44,6 +44,8 @@ public:
   static std::shared_ptr<const CodeObject> parse(std::string_view bytes, std::vector<std::string> &errors);
 
   bool instrumented() const { return Sites.has_value(); }
+  /// Built with WaveSan, but its site table cannot be used: why. Empty otherwise.
+  const std::string &siteTableProblem() const { return SiteProblem; }
   /// Kernels by linkage name, twins excluded.
   const std::vector<std::string> &kernels() const { return KernelNames; }
   /// Null when the kernel has no twin.
@@ -56,6 +58,7 @@ public:
 private:
   std::string SiteBytes; ///< Sites points into it
   std::optional<abi::SiteTableView> Sites;
+  std::string SiteProblem;
   std::vector<std::string> KernelNames;
   std::vector<DataSymbol> Data;
   std::map<std::string, TwinInfo, std::less<>> Twins; ///< by original's linkage name

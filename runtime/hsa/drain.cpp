@@ -38,6 +38,7 @@ bool Drain::submit(const PendingDispatch &dispatch) {
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
     pthread_setname_np(Thread.native_handle(), "wavesan-drain");
   }
+  Found.submitted();
   Pending.push_back(dispatch);
   Arrived.notify_one();
   return true;

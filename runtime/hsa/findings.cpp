@@ -4,6 +4,8 @@
 
 #include "race_builder.h"
 
+#include "wavesan/report/printable.h"
+
 #include <algorithm>
 
 namespace wavesan::hsa {
@@ -69,6 +71,9 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   std::lock_guard lock(Mutex);
   const abi::DispatchCounters &c = result.counters;
   ++Sum.checkedDispatches;
+  ++Sum.checkedKernels[{kernel.display, kernel.twin->file, kernel.twin->line}];
+  Page.subtract(&abi::StatusPage::dispatchesPending);
+  Page.add(&abi::StatusPage::racesLost, c.racesDropped);
   Sum.checkedAccesses += c.checkedAccesses;
   Sum.racesDropped += c.racesDropped;
   Sum.historyOverflow += c.historyOverflow;
@@ -134,7 +139,10 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       race = buildRace(*group.otherWay, kernel, dispatch, Memory);
     race.occurrences = group.count;
     race.bothOrders = group.otherWay != nullptr;
-    const std::string *suppression = Known.match(race);
+    report::makePrintable(race);
+    static const std::string kNoEarlyExits = "option early_exit=off";
+    const bool ignored = IgnoreEarlyExits && race.raceClass == abi::RaceClass::EarlyExit;
+    const std::string *suppression = ignored ? &kNoEarlyExits : Known.match(race);
     KnownRaces.emplace(*keys[i], suppression != nullptr);
     if (suppression)
       ++Sum.suppressed[*suppression];
@@ -155,6 +163,12 @@ void Findings::addRace(const report::Race &race) {
     document->onRace(race);
 }
 
+void Findings::namesUnusedSuppressions() {
+  std::lock_guard lock(Mutex);
+  for (const std::string &rule : Known.unused())
+    say("suppression that matched nothing: " + rule);
+}
+
 void Findings::finish() {
   std::lock_guard lock(Mutex);
   if (Finished)
@@ -165,7 +179,8 @@ void Findings::finish() {
   for (auto &document : Out.documents)
     if (std::string failure = document->onSummary(soFar); !failure.empty())
       sayError(failure);
-  Out.text->onSummary(Sum);
+  if (!Out.text->onSummary(Sum).empty()) // said on stderr, where that was possible
+    Page.add(&abi::StatusPage::errors);
   Page.add(&abi::StatusPage::summariesPrinted);
 }
 

@@ -41,6 +41,8 @@ public:
   void noTwin(const std::string &kernel);
   void unchecked(const std::string &kernel, const std::string &reason);
   void drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
+  /// A checked dispatch is about to run; drained() or unfinished() follows unless the process is killed.
+  void submitted() { Page.add(&abi::StatusPage::dispatchesPending); }
   void unfinished(uint64_t dispatches);
   /// A dispatch after finish(): said at once, once per kernel, since the summary has been printed.
   void lateDispatch(const std::string &kernel);
@@ -49,6 +51,10 @@ public:
   /// A failure of the tool itself. The same line is printed once, however often it happens.
   void error(const std::string &line);
 
+  /// From now on early exits are counted as suppressed (option early_exit).
+  void ignoreEarlyExits() { IgnoreEarlyExits = true; }
+  /// One message for each suppression that has matched nothing.
+  void namesUnusedSuppressions();
   /// Passes the summary to the sinks, the first time it is called.
   void finish();
 
@@ -68,6 +74,7 @@ private:
   std::set<std::string> CheckedKernels;   ///< name and place of definition
   std::map<std::string, bool> KnownRaces; ///< RaceKey::text -> suppressed
   std::set<std::string> PrintedErrors;
+  bool IgnoreEarlyExits = false;
   bool Finished = false;
 };
 

@@ -24,8 +24,9 @@ struct Kernel {
   std::string display;   ///< demangled
   bool internal = false; ///< one of the HIP runtime's own kernels (copies, fills): not part of the program
   std::shared_ptr<const CodeObject> object; ///< null when only the name is known
+  bool filtered = false;                    ///< the user does not want it checked
   const TwinInfo *twin = nullptr;           ///< owned by `object`; null: built without WaveSan
-  std::string problem;                      ///< has a twin, but cannot be checked, and why
+  std::string problem;                      ///< built with WaveSan, but cannot be checked, and why
   uint64_t twinObject = 0;                  ///< kernel_object of the twin
   // From the symbols of the loaded executable:
   uint32_t originalGroupBytes = 0, originalPrivateBytes = 0;

@@ -4,6 +4,7 @@
 
 #include "tool.h"
 
+#include "wavesan/report/printable.h"
 #include "wavesan/report/race.h"
 
 #include <set>
@@ -27,10 +28,11 @@ template <class Work> void guarded(Tool &tool, const char *what, Work work) {
   }
 }
 
-std::shared_ptr<Kernel> namedKernel(std::string name) {
+std::shared_ptr<Kernel> namedKernel(Tool &tool, std::string name) {
   auto kernel = std::make_shared<Kernel>();
-  kernel->display = report::demangle(name);
+  kernel->display = report::printable(report::demangle(name));
   kernel->internal = name.compare(0, sizeof(kInternalPrefix) - 1, kInternalPrefix) == 0;
+  kernel->filtered = !kernel->internal && !tool.selection.selects(kernel->display, name);
   kernel->name = std::move(name);
   return kernel;
 }
@@ -116,7 +118,7 @@ uint64_t kernelObject(const Api &api, hsa_executable_symbol_t symbol) {
 void fillTwin(const Api &api, hsa_executable_t executable, hsa_agent_t agent, hsa_executable_symbol_t original,
               Kernel &kernel) {
   const TwinInfo &info = *kernel.twin;
-  kernel.problem = info.problem;
+  kernel.problem = report::printable(info.problem);
   hsa_executable_symbol_t twin{};
   if (!kernel.problem.empty())
     return;
@@ -141,11 +143,13 @@ void registerKernels(Tool &tool, hsa_executable_t executable, const LoadedObject
     uint64_t handle = 0;
     if (!findSymbol(tool.api, executable, agent, name, symbol) || !(handle = kernelObject(tool.api, symbol)))
       continue; // a kernel that cannot be found cannot be dispatched either
-    std::shared_ptr<Kernel> kernel = namedKernel(name);
+    std::shared_ptr<Kernel> kernel = namedKernel(tool, name);
     kernel->object = loaded.object;
     kernel->twin = loaded.object->twin(name);
     if (kernel->twin)
       fillTwin(tool.api, executable, agent, symbol, *kernel);
+    else
+      kernel->problem = report::printable(loaded.object->siteTableProblem());
     tool.kernels.add(executable.handle, handle, std::move(kernel));
   }
 }
@@ -256,7 +260,7 @@ hsa_status_t symbolGetInfo(hsa_executable_symbol_t symbol, hsa_executable_symbol
       return;
     if (name.size() > 3 && name.compare(name.size() - 3, 3, ".kd") == 0)
       name.resize(name.size() - 3);
-    tool.kernels.add(0, handle, namedKernel(std::move(name)));
+    tool.kernels.add(0, handle, namedKernel(tool, std::move(name)));
   });
   return status;
 }

@@ -122,13 +122,21 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
   if (kernel && kernel->internal)
     return false;
   const std::string name = kernel ? kernel->display : "of unknown name";
+  if (tool.forkedAway()) {
+    tool.sayForkedAway();
+    return false;
+  }
   if (!tool.active()) {
     tool.findings.lateDispatch(name);
     return false;
   }
   tool.findings.dispatchSeen();
   uint64_t dispatch = tool.nextDispatchNumber();
-  if (!kernel || !kernel->twin) {
+  if (kernel && kernel->filtered) {
+    tool.findings.unchecked(name, kFilteredReason);
+    return false;
+  }
+  if (!kernel || (!kernel->twin && kernel->problem.empty())) {
     tool.findings.noTwin(name);
     return false;
   }

@@ -60,6 +60,79 @@ abi::RaceClass classOf(const abi::SiteTableView &sites, const abi::RaceRecord &r
   return atomicsOfSmallScope(sites, record) ? abi::RaceClass::ScopeTooSmall : abi::RaceClass(record.raceClass);
 }
 
+bool isDivergence(const abi::RaceRecord &record) { return abi::isDivergence(abi::RaceClass(record.raceClass)); }
+
+bool isBarrier(const abi::SiteTableView &sites, uint32_t site) {
+  return site < sites.siteCount() && sites.site(site).kind == uint32_t(abi::SiteKind::Barrier);
+}
+
+bool isPlausibleDivergence(const abi::RaceRecord &record, const abi::SiteTableView &sites, uint32_t waveSize) {
+  const abi::DivergenceDetail d = abi::divergenceOf(record);
+  const bool ends = record.raceClass == uint32_t(abi::RaceClass::EarlyExit);
+  if (record.space != uint32_t(abi::RaceSpace::None) || !isBarrier(sites, record.previous.site) ||
+      (ends ? record.current.site != abi::kNoSite : !isBarrier(sites, record.current.site)))
+    return false;
+  const abi::RaceSide *sides[] = {&record.previous, &record.current};
+  for (int i = 0; i < 2; ++i)
+    if (sides[i]->wave >= abi::kMaxWavesPerWorkgroup || !(d.waves[i] >> sides[i]->wave & 1) ||
+        sides[i]->lane >= waveSize || !(d.lanes[i] >> sides[i]->lane & 1))
+      return false;
+  return true;
+}
+
+/// The branch that parts the groups: a position in one of the frames of the barrier where the previous group waits.
+std::vector<report::Frame> branchOf(const std::vector<report::Frame> &barrier, const abi::DivergenceDetail &d) {
+  if (d.line == 0 || d.depth >= barrier.size())
+    return {};
+  std::vector<report::Frame> frames(barrier.end() - 1 - d.depth, barrier.end());
+  frames.front().line = d.line;
+  frames.front().column = d.column;
+  return frames;
+}
+
+void buildDivergence(report::Race &race, const abi::RaceRecord &record, const abi::SiteTableView &sites) {
+  const abi::DivergenceDetail d = abi::divergenceOf(record);
+  report::Divergence &out = race.divergence.emplace();
+  out.currentEnds = record.raceClass == uint32_t(abi::RaceClass::EarlyExit);
+  out.apart = d.apart;
+  out.uneven = d.uneven;
+  out.previousWaves = d.waves[0];
+  out.currentWaves = d.waves[1];
+  out.previousLanes = d.lanes[0];
+  out.currentLanes = d.lanes[1];
+  auto side = [&](report::Access &access, const abi::RaceSide &from, bool ends) {
+    access.wave = from.wave;
+    access.lane = from.lane;
+    access.epoch = record.epoch;
+    access.opcode = ends ? "end of kernel" : std::string(sites.string(sites.site(from.site).opcode));
+    std::copy_n(record.workgroup, 3, access.workgroup);
+    if (!ends)
+      access.frames = framesOf(sites, sites.site(from.site).frame);
+  };
+  side(race.previous, record.previous, false);
+  side(race.current, record.current, out.currentEnds);
+  out.branch = branchOf(race.previous.frames, d);
+  if (out.currentEnds)
+    race.current.frames = out.branch;
+  race.space = abi::RaceSpace::None;
+  race.order = report::Order::WriteAfterWrite; // of no meaning here
+}
+
+std::string divergenceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
+  const abi::SiteTableView &sites = kernel.object->sites();
+  report::Race race;
+  buildDivergence(race, record, sites);
+  std::string text = kernel.name + '\n' + std::to_string(record.raceClass);
+  for (const std::vector<report::Frame> *frames : {&race.previous.frames, &race.current.frames}) {
+    text += '\n';
+    for (const report::Frame &frame : *frames)
+      text += '|' + frame.file + ':' + std::to_string(frame.line) + ':' + std::to_string(frame.column);
+  }
+  if (race.previous.frames.empty()) // no debug info: the sites themselves
+    text += "#" + std::to_string(record.previous.site) + "#" + std::to_string(record.current.site);
+  return text;
+}
+
 std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &side) {
   abi::SiteEntry site = sites.site(side.site);
   std::string text = report::accessText(abi::accessBits(site.info));
@@ -81,7 +154,9 @@ bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
     return false;
   const abi::SiteTableView &sites = kernel.object->sites();
   const bool goodClass =
-      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::ScopeTooSmall);
+      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::LaneConflict);
+  if (isDivergence(record))
+    return record.ready == 1 && record.count != 0 && isPlausibleDivergence(record, sites, kernel.twin->twin.waveSize);
   const bool lds = record.space == uint32_t(abi::RaceSpace::Lds);
   const bool goodPlace = lds ? record.address <= UINT32_MAX : record.space == uint32_t(abi::RaceSpace::Global);
   if (record.ready != 1 || record.count == 0 || !goodClass || !goodPlace || record.size == 0 ||
@@ -106,6 +181,11 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
   race.kernelMangled = kernel.name;
   race.dispatch = dispatch;
   race.waveSize = kernel.twin->twin.waveSize;
+  race.occurrences = record.count;
+  if (isDivergence(record)) {
+    buildDivergence(race, record, sites);
+    return race;
+  }
   race.space = abi::RaceSpace(record.space);
   race.size = record.size;
   race.neededScope = abi::Scope(record.neededScope);
@@ -120,7 +200,6 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
     std::copy_n(record.workgroup, 3, race.previous.workgroup);
     race.ldsFirst = uint32_t(record.address);
   }
-  race.occurrences = record.count;
 
   bool currentWrites = record.current.access & abi::kAccessWrite;
   bool previousWrites = record.previous.access & abi::kAccessWrite;
@@ -140,6 +219,8 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
 }
 
 RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
+  if (isDivergence(record))
+    return {divergenceIdentity(record, kernel)};
   const abi::SiteTableView &sites = kernel.object->sites();
   std::string current = sideIdentity(sites, record.current), previous = sideIdentity(sites, record.previous);
   RaceKey key;

@@ -6,14 +6,19 @@
 
 #include <climits>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace wavesan::hsa {
 
 namespace {
+/// Above the descriptors that programs expect to get from open().
+constexpr int kLowestDescriptor = 100;
+
 /// Null and one line in `why` when `text` does not name a usable page.
-abi::StatusPage *mapPage(const char *text, const char *&why) {
+abi::StatusPage *mapPage(const char *text, int &descriptor, const char *&why) {
   char *end = nullptr;
   long fd = std::strtol(text, &end, 10);
   if (*end != '\0' || fd < 0 || fd > INT_MAX) {
@@ -37,6 +42,7 @@ abi::StatusPage *mapPage(const char *text, const char *&why) {
     why = "belongs to another version of WaveSan";
     return nullptr;
   }
+  descriptor = fcntl(int(fd), F_DUPFD_CLOEXEC, kLowestDescriptor); // the program may close the one it inherited
   return page;
 }
 } // namespace
@@ -46,12 +52,18 @@ Status::Status(std::string &error) {
   if (!text || !*text)
     return;
   const char *why = nullptr;
-  Page = mapPage(text, why);
-  if (!Page)
+  Page = mapPage(text, Descriptor, why);
+  if (Page) {
+    uint64_t none = 0;
+    const uint64_t self = uint64_t(getpid());
+    First = Page->firstProcess.compare_exchange_strong(none, self) || none == self;
+  } else
     error = std::string("status page (") + abi::kStatusFdVariable + "): " + why;
 }
 
 Status::~Status() {
+  if (Descriptor >= 0)
+    close(Descriptor);
   if (Page)
     munmap(Page, sizeof(abi::StatusPage));
 }
@@ -59,6 +71,11 @@ Status::~Status() {
 void Status::add(std::atomic<uint64_t> abi::StatusPage::*counter, uint64_t n) {
   if (Page && n != 0)
     (Page->*counter).fetch_add(n, std::memory_order_relaxed);
+}
+
+void Status::subtract(std::atomic<uint64_t> abi::StatusPage::*counter, uint64_t n) {
+  if (Page && n != 0)
+    (Page->*counter).fetch_sub(n, std::memory_order_relaxed);
 }
 
 } // namespace wavesan::hsa

@@ -21,10 +21,17 @@ public:
   Status &operator=(const Status &) = delete;
 
   bool attached() const { return Page != nullptr; }
+  /// Whether this process is the first one of the run that became an HSA program; true without a page.
+  bool isFirstProcess() const { return First; }
+  /// A descriptor that all processes of the run have in common, for locks; -1 without a page. Stays open.
+  int sharedDescriptor() const { return Descriptor; }
   void add(std::atomic<uint64_t> abi::StatusPage::*counter, uint64_t n = 1);
+  void subtract(std::atomic<uint64_t> abi::StatusPage::*counter, uint64_t n = 1);
 
 private:
   abi::StatusPage *Page = nullptr;
+  int Descriptor = -1;
+  bool First = true;
 };
 
 } // namespace wavesan::hsa

@@ -6,6 +6,7 @@
 #include "memory_interceptor.h"
 #include "queue_interceptor.h"
 
+#include <cstdio>
 #include <unistd.h>
 
 namespace wavesan::hsa {
@@ -22,19 +23,20 @@ Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
 Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
            std::unique_ptr<Status> page)
     : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
-      memory(Dispatches), findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
+      memory(Dispatches), selection(options.kernels),
+      findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
       agents(api), resources(api, options.max_races), drain(api, resources, findings),
       queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
   std::vector<std::string> warnings, errors;
   abi::Options options = abi::optionsFromEnvironment(warnings);
-  Sinks sinks = Sinks::make(options, errors);
+  std::string statusError, apiError;
+  auto status = std::make_unique<Status>(statusError);
+  Sinks sinks = Sinks::make(options, *status, warnings, errors);
   report::Suppressions suppressions;
   if (!options.suppressions.empty())
     suppressions = report::Suppressions::read(options.suppressions, errors);
-  std::string statusError, apiError;
-  auto status = std::make_unique<Status>(statusError);
   status->add(&abi::StatusPage::processesAttached);
 
   std::optional<Api> api = Api::take(table, apiError);
@@ -43,6 +45,8 @@ bool Tool::load(HsaApiTable *table) {
     status->add(&abi::StatusPage::errors);
     return false;
   }
+  if (options.early_exit != "error" && options.early_exit != "off")
+    errors.push_back("option early_exit: '" + options.early_exit + "' is not error or off");
   Tool *tool = new Tool(std::move(options), *api, table, std::move(sinks), std::move(suppressions), std::move(status));
   if (!statusError.empty())
     errors.push_back(statusError);
@@ -50,6 +54,8 @@ bool Tool::load(HsaApiTable *table) {
     tool->findings.message("warning: " + warning);
   for (const std::string &error : errors)
     tool->findings.error(error);
+  if (tool->options.early_exit == "off")
+    tool->findings.ignoreEarlyExits();
   if (tool->options.help)
     tool->printOptions();
   tool->Previous = CurrentTool.exchange(tool, std::memory_order_acq_rel);
@@ -76,8 +82,26 @@ void Tool::printOptions() {
 #undef WAVESAN_OPTION
 }
 
+bool Tool::forkedAway() const { return getpid() != Process; }
+
+void Tool::sayForkedAway() {
+  static std::atomic<pid_t> said{0};
+  status->add(&abi::StatusPage::dispatchesUnchecked);
+  const pid_t self = getpid();
+  if (said.exchange(self) == self)
+    return;
+  status->add(&abi::StatusPage::errors);
+  char line[160];
+  const int n = std::snprintf(line, sizeof(line),
+                              "wavesan: process %d was forked from an HSA program and did not call exec: its kernels are "
+                              "not checked\n",
+                              int(self));
+  if (n > 0 && write(STDERR_FILENO, line, size_t(n)) < 0)
+    return; // nobody listens
+}
+
 void Tool::finish() {
-  if (getpid() != Process)
+  if (forkedAway())
     return; // a forked child has no drain thread, and its parent prints the summary
   std::lock_guard lock(EndMutex);
   if (Ended)
@@ -86,11 +110,15 @@ void Tool::finish() {
   Active.store(false, std::memory_order_release);
   if (!drain.waitIdle(0, kEndLimit))
     findings.unfinished(drain.pending());
+  for (const std::string &glob : selection.unusedGlobs())
+    findings.message("warning: option kernels: no kernel matches '" + glob + "'");
+  if (options.print_unused_suppressions)
+    findings.namesUnusedSuppressions();
   findings.finish();
 }
 
 void Tool::unload() {
-  if (getpid() != Process)
+  if (forkedAway())
     return;
   finish();
   std::lock_guard lock(EndMutex);

@@ -13,6 +13,7 @@
 #include "dispatch_resources.h"
 #include "drain.h"
 #include "findings.h"
+#include "kernel_selection.h"
 #include "kernel_table.h"
 #include "memory_map.h"
 #include "status.h"
@@ -46,6 +47,11 @@ public:
 
   /// False once finish() has begun: dispatches are passed through.
   bool active() const { return Active.load(std::memory_order_acquire); }
+  /// True in a child that was forked after the tool was loaded: the threads and the runtime that the tool works with are
+  /// its parent's.
+  bool forkedAway() const;
+  /// Says once that such a child's dispatches are not checked. Takes no lock: the parent may have held any when it forked.
+  void sayForkedAway();
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   const abi::Options options;
@@ -67,6 +73,7 @@ private:
 public: // initialised after the private members that they need
   std::unique_ptr<Status> status;
   MemoryMap memory;
+  KernelSelection selection;
   Findings findings;
   AgentTable agents;
   KernelTable kernels;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/document.h"
 
+#include "quiet_write.h"
 #include "wavesan/report/output_file.h"
 
 #include <cerrno>
@@ -18,25 +19,26 @@ namespace wavesan::report {
 
 namespace {
 
-/// 0 or errno.
-int writeAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return errno;
-    text.remove_prefix(size_t(written));
-  }
-  return 0;
-}
-
 /// 0 or errno. Some file systems report a full disk only when the file is closed.
 int writeAndClose(int fd, std::string_view text) {
-  int failure = writeAll(fd, text);
+  int failure = writeQuietly(fd, text);
   if (close(fd) != 0 && failure == 0)
     failure = errno;
   return failure;
+}
+
+/// A file without a name in the directory of `target`, so that nothing is left behind when the process is killed; -1 where
+/// the file system has no such thing.
+int openUnnamed(const std::string &target) {
+  const size_t slash = target.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : slash == 0 ? "/" : target.substr(0, slash);
+  return open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+}
+
+int nameFile(int fd, const std::string &name) {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd);
+  unlink(name.c_str());
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
 int replaceFile(const std::string &path, std::string_view text) {
@@ -47,10 +49,26 @@ int replaceFile(const std::string &path, std::string_view text) {
     std::free(resolved);
   }
   const std::string temporary = target + ".tmp-" + std::to_string(getpid());
-  int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (fd < 0)
-    return errno;
-  int failure = writeAndClose(fd, text);
+  int failure = 0;
+  int fd = openUnnamed(target);
+  if (fd >= 0) {
+    failure = writeQuietly(fd, text);
+    if (failure == 0 && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
+      failure = errno; // some file systems report a full disk only now
+    if (failure == 0 && nameFile(fd, temporary) != 0) { // no /proc: the old way
+      close(fd);
+      fd = -1;
+    }
+  }
+  if (fd >= 0) {
+    if (close(fd) != 0 && failure == 0)
+      failure = errno;
+  } else {
+    fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+      return errno;
+    failure = writeAndClose(fd, text);
+  }
   if (failure == 0 && rename(temporary.c_str(), target.c_str()) != 0)
     failure = errno;
   if (failure != 0)

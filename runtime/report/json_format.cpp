@@ -3,6 +3,7 @@
 // The project's own format; docs/report-schema.md describes every member.
 #include "wavesan/report/document.h"
 
+#include "json_names.h"
 #include "wavesan/report/suggestion.h"
 
 #include <nlohmann/json.hpp>
@@ -11,52 +12,8 @@ namespace wavesan::report {
 
 namespace {
 
+using namespace json_names;
 using Json = nlohmann::ordered_json;
-
-/// Raised when a member changes its meaning or goes away; new members do not raise it.
-constexpr int kSchemaVersion = 1;
-
-const char *orderName(Order order) {
-  switch (order) {
-  case Order::ReadAfterWrite:
-    return "read-after-write";
-  case Order::WriteAfterRead:
-    return "write-after-read";
-  case Order::WriteAfterWrite:
-    return "write-after-write";
-  }
-  return "unknown";
-}
-
-const char *situationName(Situation situation) {
-  switch (situation) {
-  case Situation::Unknown:
-    return "unknown";
-  case Situation::StraightLine:
-    return "straight-line";
-  case Situation::LoopCarried:
-    return "loop-carried";
-  case Situation::SameLine:
-    return "same-line";
-  }
-  return "unknown";
-}
-
-const char *placeName(MemoryPlace::Kind kind) {
-  switch (kind) {
-  case MemoryPlace::Kind::Unknown:
-    return "unknown";
-  case MemoryPlace::Kind::Allocation:
-    return "allocation";
-  case MemoryPlace::Kind::RegisteredHost:
-    return "registered-host";
-  case MemoryPlace::Kind::KernelArguments:
-    return "kernel-arguments";
-  case MemoryPlace::Kind::DeviceVariable:
-    return "device-variable";
-  }
-  return "unknown";
-}
 
 Json frameJson(const Frame &frame) {
   Json out = {{"function", frame.function}, {"file", frame.file}};
@@ -69,7 +26,7 @@ Json frameJson(const Frame &frame) {
 
 Json sideJson(const char *role, const Access &access) {
   Json out = {{"role", role},
-              {"access", accessText(access.bits)},
+              {"access", access.bits ? accessText(access.bits) : access.opcode},
               {"reads", (access.bits & abi::kAccessRead) != 0},
               {"writes", (access.bits & abi::kAccessWrite) != 0},
               {"atomic", (access.bits & abi::kAccessAtomic) != 0}};
@@ -90,10 +47,34 @@ Json sideJson(const char *role, const Access &access) {
   return out;
 }
 
+Json numbersJson(uint64_t bits) {
+  Json out = Json::array();
+  for (unsigned i = 0; i < 64; ++i)
+    if (bits >> i & 1)
+      out.push_back(i);
+  return out;
+}
+
+Json divergenceJson(const Divergence &d) {
+  Json out = {{"currentEnds", d.currentEnds},
+              {"apart", d.apart},
+              {"uneven", d.uneven},
+              {"previousWaves", numbersJson(d.previousWaves)},
+              {"currentWaves", numbersJson(d.currentWaves)},
+              {"previousLanes", numbersJson(d.previousLanes)},
+              {"currentLanes", numbersJson(d.currentLanes)}};
+  out["branch"] = Json::array();
+  for (const Frame &frame : d.branch)
+    out["branch"].push_back(frameJson(frame));
+  return out;
+}
+
 Json placeJson(const Race &race) {
+  if (race.space == abi::RaceSpace::None)
+    return {{"kind", kNoPlace}};
   if (race.space == abi::RaceSpace::Lds)
-    return {{"kind", "lds"}, {"offset", race.ldsFirst}};
-  Json out = {{"kind", placeName(race.place.kind)}};
+    return {{"kind", kLdsPlace}, {"offset", race.ldsFirst}};
+  Json out = {{"kind", nameOf(kPlaces, race.place.kind)}};
   if (race.place.kind == MemoryPlace::Kind::Unknown)
     return out;
   if (race.place.number != 0)
@@ -107,9 +88,9 @@ Json placeJson(const Race &race) {
 
 Json raceJson(const Race &race) {
   Json out = {{"class", className(race.raceClass)},
-              {"space", race.space == abi::RaceSpace::Global ? "global" : "lds"},
-              {"order", orderName(race.order)},
-              {"situation", situationName(race.situation)},
+              {"space", nameOf(kSpaces, race.space)},
+              {"order", nameOf(kOrders, race.order)},
+              {"situation", nameOf(kSituations, race.situation)},
               {"betweenWorkgroups", race.betweenWorkgroups()},
               {"kernel", race.kernel},
               {"kernelMangled", race.kernelMangled},
@@ -123,6 +104,8 @@ Json raceJson(const Race &race) {
   out["place"] = placeJson(race);
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     out["neededScope"] = scopeName(race.neededScope);
+  if (race.divergence)
+    out["divergence"] = divergenceJson(*race.divergence);
   out["sides"] = Json::array({sideJson("current", race.current), sideJson("previous", race.previous)});
   out["reason"] = reasonText(race);
   out["fix"] = fixText(race);
@@ -130,6 +113,8 @@ Json raceJson(const Race &race) {
     out["note"] = note;
   out["occurrences"] = race.occurrences;
   out["bothOrders"] = race.bothOrders;
+  if (race.processes != 1)
+    out["processes"] = race.processes;
   return out;
 }
 
@@ -141,24 +126,22 @@ Json countsJson(const std::map<std::string, uint64_t> &counts, const char *keyNa
 }
 
 Json summaryJson(const Summary &s) {
-  Json out = {{"checkedAccesses", s.checkedAccesses},
-              {"globalAccesses", s.globalAccesses},
-              {"kernels", s.kernels},
-              {"races", s.races},
-              {"dispatches", s.dispatches},
-              {"checkedDispatches", s.checkedDispatches}};
-  out["losses"] = {{"racesNotPrinted", s.racesNotPrinted},
-                   {"laterOccurrences", s.laterOccurrences},
-                   {"racesDropped", s.racesDropped},
-                   {"historyOverflow", s.historyOverflow},
-                   {"generationOverflow", s.generationOverflow},
-                   {"outsideShadow", s.outsideShadow},
-                   {"damagedRecords", s.damagedRecords},
-                   {"orderUnknown", s.orderUnknown},
-                   {"globalUnchecked", s.globalUnchecked},
-                   {"unfinishedDispatches", s.unfinishedDispatches},
-                   {"failedDispatches", s.failedDispatches},
-                   {"errors", s.errors}};
+  Json out, losses;
+  for (const auto &count : kCounts)
+    out[count.name] = s.*count.value;
+  for (const auto &loss : kLosses)
+    losses[loss.name] = s.*loss.value;
+  out["losses"] = std::move(losses);
+  out["checkedKernels"] = Json::array();
+  for (const auto &[place, dispatches] : s.checkedKernels) {
+    Json kernel = {{"kernel", place.kernel}};
+    if (!place.file.empty())
+      kernel["file"] = place.file;
+    if (place.line != 0)
+      kernel["line"] = place.line;
+    kernel["dispatches"] = dispatches;
+    out["checkedKernels"].push_back(std::move(kernel));
+  }
   out["skippedSites"] = countsJson(s.skippedSites, "reason", "places");
   out["uninstrumentedKernels"] = countsJson(s.noTwin, "kernel", "dispatches");
   out["uncheckedKernels"] = Json::array();
@@ -171,7 +154,9 @@ Json summaryJson(const Summary &s) {
 } // namespace
 
 std::string jsonText(const Document &document) {
-  Json out = {{"schema", "wavesan-report"}, {"schemaVersion", kSchemaVersion}};
+  Json out = {{"schema", kSchema}, {"schemaVersion", kSchemaVersion}};
+  if (document.processes != 1)
+    out["processes"] = document.processes;
   out["races"] = Json::array();
   for (const Race &race : document.races)
     out["races"].push_back(raceJson(race));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/race.h"
 
+#include "wavesan/abi/system_files.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
@@ -71,6 +73,12 @@ std::string className(abi::RaceClass c) {
     return "missing-fence";
   case abi::RaceClass::ScopeTooSmall:
     return "scope-too-small";
+  case abi::RaceClass::BarrierDivergence:
+    return "barrier-divergence";
+  case abi::RaceClass::EarlyExit:
+    return "early-exit";
+  case abi::RaceClass::LaneConflict:
+    return "lane-conflict";
   }
   return "unknown-class";
 }
@@ -98,12 +106,7 @@ std::string workgroupText(const uint32_t (&workgroup)[3]) {
          ")";
 }
 
-bool isSystemFile(const std::string &file) {
-  for (const char *part : {"/hip/", "/lib/clang/", "/hip-clang/"})
-    if (file.find(part) != std::string::npos && file.find("include") != std::string::npos)
-      return true;
-  return file.rfind("/usr/include/", 0) == 0 || file.rfind("/opt/rocm", 0) == 0;
-}
+bool isSystemFile(const std::string &file) { return abi::isSystemFile(file); }
 
 size_t userFrame(const std::vector<Frame> &frames) {
   for (size_t i = 0; i < frames.size(); ++i)

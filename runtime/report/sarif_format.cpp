@@ -34,6 +34,13 @@ constexpr Rule kRules[] = {
     {abi::RaceClass::ScopeTooSmall, "ScopeTooSmall",
      "Two accesses are synchronised at a scope that does not include both sides.",
      "Use a scope that includes both sides, such as __HIP_MEMORY_SCOPE_AGENT between workgroups."},
+    {abi::RaceClass::BarrierDivergence, "BarrierDivergence",
+     "Work-items of one workgroup do not meet at one barrier.",
+     "Let every work-item of the workgroup reach the same barriers: no barrier in a branch or loop that only some enter."},
+    {abi::RaceClass::EarlyExit, "EarlyExit", "Work-items end while others of their workgroup wait at a barrier.",
+     "Put the work under a condition instead of returning before a barrier."},
+    {abi::RaceClass::LaneConflict, "LaneConflict", "Lanes of one store write different values to the same bytes.",
+     "Let only one work-item execute the write, or give every work-item its own element."},
 };
 
 size_t ruleIndex(abi::RaceClass c) {
@@ -89,6 +96,8 @@ Json sideLocation(const Access &access, const std::string &directory) {
 }
 
 std::string sideText(const Access &access, bool withWorkgroup) {
+  if (!access.bits) // a divergence has no access
+    return access.opcode + ", wave " + std::to_string(access.wave);
   std::string out = accessText(access.bits) + " by ";
   if (withWorkgroup)
     out += "workgroup " + workgroupText(access.workgroup) + " ";

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/suggestion.h"
 
+#include "wavesan/report/divergence.h"
+
 #include <algorithm>
 
 namespace wavesan::report {
@@ -122,12 +124,16 @@ std::string betweenWorkgroupsFix(const Race &race) {
 } // namespace
 
 std::string reasonText(const Race &race) {
+  if (race.divergence)
+    return divergenceReason(race);
   std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
   if (race.raceClass == abi::RaceClass::MissingFence)
     return "a barrier lies between them, but the " + accessText(race.previous.bits) + " of wave " + previous +
            " may still be under way when the barrier lets wave " + current + " go on";
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return scopeReason(race);
+  if (race.raceClass == abi::RaceClass::LaneConflict)
+    return "lanes of wave " + current + " execute this store at once with different values: which value stays is undefined";
   if (race.betweenWorkgroups())
     return betweenWorkgroupsReason(race);
   bool sameWave = race.current.wave == race.previous.wave;
@@ -144,6 +150,8 @@ std::string reasonText(const Race &race) {
 }
 
 std::string fixText(const Race &race) {
+  if (race.divergence)
+    return divergenceFix(race);
   Lines lines = linesOf(race);
   if (race.raceClass == abi::RaceClass::MissingFence) {
     std::string where = race.situation == Situation::Unknown || race.situation == Situation::SameLine
@@ -157,7 +165,10 @@ std::string fixText(const Race &race) {
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return scopeFix(race);
   std::string text;
-  if (race.betweenWorkgroups())
+  if (race.raceClass == abi::RaceClass::LaneConflict)
+    text = lines.low == 0 ? "let only one work-item execute the write, or give every work-item its own element"
+                          : sameLineText(race, lines);
+  else if (race.betweenWorkgroups())
     text = betweenWorkgroupsFix(race);
   else if (race.atomicAgainstPlain())
     text = barrierText(race, lines) + ", or make both accesses atomic";
@@ -171,6 +182,8 @@ std::string fixText(const Race &race) {
 }
 
 std::string waveSizeNote(const Race &race) {
+  if (race.divergence)
+    return divergenceNote(race);
   // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.
   if (race.waveSize != 32 || race.betweenWorkgroups() || race.current.wave == race.previous.wave ||
       race.current.wave / 2 != race.previous.wave / 2)

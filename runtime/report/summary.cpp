@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/summary.h"
 
+#include <algorithm>
+
 namespace wavesan::report {
+
+namespace {
+/// Numbers may come from a file.
+uint64_t saturatingSum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+} // namespace
 
 Summary &Summary::operator+=(const Summary &other) {
   constexpr uint64_t Summary::*kNumbers[] = {&Summary::checkedAccesses,
@@ -26,17 +33,23 @@ Summary &Summary::operator+=(const Summary &other) {
   // A number that is missing above would be lost without a word.
   static_assert(sizeof(Summary) == sizeof(kNumbers) / sizeof(kNumbers[0]) * sizeof(uint64_t) +
                                        3 * sizeof(std::map<std::string, uint64_t>) +
-                                       sizeof(std::map<std::pair<std::string, std::string>, uint64_t>));
+                                       sizeof(std::map<std::pair<std::string, std::string>, uint64_t>) +
+                                       sizeof(std::map<KernelPlace, uint64_t>));
+  uint64_t common = 0;
+  for (const auto &[kernel, dispatches] : other.checkedKernels)
+    common += checkedKernels.count(kernel);
   for (uint64_t Summary::*number : kNumbers)
-    this->*number += other.*number;
+    this->*number = saturatingSum(this->*number, other.*number);
+  kernels -= std::min(kernels, common);
   auto add = [](auto &to, const auto &from) {
     for (const auto &[key, count] : from)
-      to[key] += count;
+      to[key] = saturatingSum(to[key], count);
   };
   add(skippedSites, other.skippedSites);
   add(noTwin, other.noTwin);
   add(unchecked, other.unchecked);
   add(suppressed, other.suppressed);
+  add(checkedKernels, other.checkedKernels);
   return *this;
 }
 

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/suppressions.h"
 
+#include "wavesan/report/printable.h"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <utility>
 
 namespace wavesan::report {
 
@@ -18,11 +23,17 @@ std::string_view trimmed(std::string_view s) {
   return begin == std::string_view::npos ? std::string_view() : s.substr(begin, s.find_last_not_of(kBlank) + 1 - begin);
 }
 
-bool matchesSide(std::string_view pattern, const Access &access) {
-  for (const Frame &frame : access.frames)
-    if (matchesPattern(pattern, frame.function) || matchesPattern(pattern, frame.file))
-      return true;
-  return false;
+bool matchesFrame(std::string_view pattern, const Frame &frame) {
+  return matchesPattern(pattern, frame.function) || matchesPattern(pattern, frame.file);
+}
+
+/// Types of ThreadSanitizer that say nothing about memory of a GPU.
+constexpr std::string_view kForeignTypes[] = {"thread", "mutex", "signal", "deadlock"};
+/// A line of an error message must stay one.
+constexpr size_t kMaxQuoted = 80;
+
+std::string quoted(std::string_view s) {
+  return "'" + printable(std::string(s.substr(0, kMaxQuoted))) + (s.size() > kMaxQuoted ? "...'" : "'");
 }
 
 } // namespace
@@ -71,14 +82,23 @@ Suppressions Suppressions::parse(std::string_view text, const std::string &file,
     size_t colon = line.find(':');
     std::string_view type = trimmed(line.substr(0, colon));
     std::string_view pattern = colon == std::string_view::npos ? std::string_view() : trimmed(line.substr(colon + 1));
+    constexpr std::pair<std::string_view, Type> kTypes[] = {{"race", Type::Race},
+                                                            {"race_top", Type::RaceTop},
+                                                            {"called_from", Type::CalledFrom},
+                                                            {"called_from_lib", Type::CalledFromLib}};
+    auto known = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == type; });
     if (colon == std::string_view::npos)
-      errors.push_back("suppressions: " + place + ": not of the form race:PATTERN: '" + std::string(line) + "'");
-    else if (type != "race")
-      errors.push_back("suppressions: " + place + ": unknown type '" + std::string(type) + "' (known: race)");
+      errors.push_back("suppressions: " + place + ": not of the form TYPE:PATTERN: " + quoted(line));
+    else if (std::find(std::begin(kForeignTypes), std::end(kForeignTypes), type) != std::end(kForeignTypes))
+      continue;
+    else if (known == std::end(kTypes))
+      errors.push_back("suppressions: " + place + ": unknown type " + quoted(type) +
+                       " (known: race, race_top, called_from, called_from_lib)");
     else if (pattern.find_first_not_of("^$") == std::string_view::npos)
       errors.push_back("suppressions: " + place + ": the pattern is empty");
     else
-      out.Rules.push_back({std::string(pattern), "race:" + std::string(pattern) + " (" + place + ")"});
+      out.Rules.push_back(
+          {known->second, std::string(pattern), std::string(type) + ":" + std::string(pattern) + " (" + place + ")"});
   }
   return out;
 }
@@ -97,14 +117,36 @@ Suppressions Suppressions::read(const std::string &file, std::vector<std::string
   return parse(text.str(), file, errors);
 }
 
+bool Suppressions::Rule::matches(const report::Race &race) const {
+  if (type == Type::Race && (matchesPattern(pattern, race.variable) || matchesPattern(pattern, race.place.name) ||
+                             matchesPattern(pattern, race.kernel)))
+    return true;
+  for (const Access *side : {&race.current, &race.previous}) {
+    const std::vector<Frame> &frames = side->frames;
+    const size_t begin = type == Type::CalledFrom || type == Type::CalledFromLib ? 1 : 0;
+    const size_t end = type == Type::RaceTop ? std::min<size_t>(1, frames.size()) : frames.size();
+    for (size_t i = begin; i < end; ++i)
+      if (type == Type::CalledFromLib ? matchesPattern(pattern, frames[i].file) : matchesFrame(pattern, frames[i]))
+        return true;
+  }
+  return false;
+}
+
 const std::string *Suppressions::match(const Race &race) const {
   for (const Rule &rule : Rules)
-    for (bool found : {matchesPattern(rule.pattern, race.variable), matchesPattern(rule.pattern, race.place.name),
-                       matchesPattern(rule.pattern, race.kernel), matchesSide(rule.pattern, race.current),
-                       matchesSide(rule.pattern, race.previous)})
-      if (found)
-        return &rule.display;
+    if (rule.matches(race)) {
+      rule.used = true;
+      return &rule.display;
+    }
   return nullptr;
+}
+
+std::vector<std::string> Suppressions::unused() const {
+  std::vector<std::string> out;
+  for (const Rule &rule : Rules)
+    if (!rule.used)
+      out.push_back(rule.display);
+  return out;
 }
 
 } // namespace wavesan::report

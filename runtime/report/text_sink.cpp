@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/text_sink.h"
 
+#include "wavesan/report/cause.h"
+#include "wavesan/report/divergence.h"
 #include "wavesan/report/source_excerpt.h"
 #include "wavesan/report/suggestion.h"
 
@@ -29,6 +31,8 @@ std::string orderText(const Race &race) {
   }
   if (race.space == abi::RaceSpace::Global && (race.current.bits & race.previous.bits & abi::kAccessAtomic))
     return "atomic against atomic";
+  if (race.raceClass == abi::RaceClass::LaneConflict)
+    return "store: lanes of one instruction write different values";
   switch (race.order) {
   case Order::ReadAfterWrite:
     return "write-read (read after write)";
@@ -102,27 +106,57 @@ SideHead sideHead(const Access &access, bool withWorkgroup) {
   return head;
 }
 
-std::string sideText(const Access &access, const SideHead &head, size_t accessWidth, size_t whoWidth,
-                     const TextOptions &options) {
-  auto padded = [](std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); };
-  std::string text = "  " + padded(head.access, accessWidth) + " " + padded(head.who, whoWidth);
-  if (access.frames.empty())
-    return text + " at an unknown line\n";
-  const size_t shown = userFrame(access.frames);
-  const Frame &leaf = access.frames[shown];
-  text += " at " + positionText(leaf, options) + (leaf.function.empty() ? "" : " in " + leaf.function) + "\n";
+/// " at FILE:LINE:COLUMN in FUNCTION", the source line, and the calls.
+std::string placedText(const std::vector<Frame> &frames, const TextOptions &options) {
+  if (frames.empty())
+    return " at an unknown line\n";
+  const size_t shown = userFrame(frames);
+  const Frame &leaf = frames[shown];
+  std::string text = " at " + positionText(leaf, options) + (leaf.function.empty() ? "" : " in " + leaf.function) + "\n";
   if (options.sourceExcerpt)
     text += sourceExcerpt(leaf.file, leaf.line, leaf.column, 4);
   for (size_t i = shown; i-- > 0;) {
-    const Frame &callee = access.frames[i];
+    const Frame &callee = frames[i];
     text += "    which calls " + (callee.function.empty() ? "?" : callee.function) + ": " +
             positionText(callee, options) + "\n";
   }
-  for (size_t i = shown + 1; i < access.frames.size(); ++i) {
-    const Frame &caller = access.frames[i];
+  for (size_t i = shown + 1; i < frames.size(); ++i) {
+    const Frame &caller = frames[i];
     text += "    inlined into " + (caller.function.empty() ? "?" : caller.function) + " at " +
             positionText(caller, options) + "\n";
   }
+  return text;
+}
+
+std::string sideText(const Access &access, const SideHead &head, size_t accessWidth, size_t whoWidth,
+                     const TextOptions &options) {
+  auto padded = [](std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); };
+  return "  " + padded(head.access, accessWidth) + " " + padded(head.who, whoWidth) +
+         placedText(access.frames, options);
+}
+
+/// The user's line is enough of a barrier: what __syncthreads() consists of says nothing.
+std::vector<Frame> userFrames(const std::vector<Frame> &frames) {
+  return frames.empty() ? frames : std::vector<Frame>(frames.begin() + ptrdiff_t(userFrame(frames)), frames.end());
+}
+
+std::string accessSides(const Race &race, const TextOptions &options) {
+  const bool apart = race.betweenWorkgroups();
+  SideHead current = sideHead(race.current, apart), previous = sideHead(race.previous, apart);
+  size_t accessWidth = std::max(current.access.size(), previous.access.size());
+  size_t whoWidth = std::max(current.who.size(), previous.who.size());
+  return sideText(race.current, current, accessWidth, whoWidth, options) +
+         sideText(race.previous, previous, accessWidth, whoWidth, options);
+}
+
+std::string divergenceSides(const Race &race, const TextOptions &options) {
+  const Divergence &d = *race.divergence;
+  std::string text = "  " + divergenceSide(race, false) + placedText(userFrames(race.previous.frames), options);
+  text += "  " + divergenceSide(race, true) +
+          (d.currentEnds ? std::string(d.branch.empty() ? " without it" : " without it; the branch that decides is") : "") +
+          placedText(userFrames(d.currentEnds ? d.branch : race.current.frames), options);
+  if (!d.currentEnds && !d.branch.empty())
+    text += "  the branch that parts them is" + placedText(userFrames(d.branch), options);
   return text;
 }
 
@@ -139,34 +173,50 @@ std::string raceText(const Race &race, const TextOptions &options) {
   const std::string kernel = race.kernel.empty() ? "unknown" : race.kernel;
   const bool apart = race.betweenWorkgroups();
   std::string text = colored("wavesan: " + className(race.raceClass) + ":", kAlarm, options) +
-                     (race.space == abi::RaceSpace::Global ? " global memory " : " LDS ") + orderText(race) +
-                     placeText(race) + "\n";
+                     (race.divergence ? " " + divergenceHead(race)
+                                      : (race.space == abi::RaceSpace::Global ? " global memory " : " LDS ") +
+                                            orderText(race) + placeText(race)) +
+                     "\n";
   text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) +
           (apart ? "" : ", workgroup " + workgroupText(race.current.workgroup)) + ", wave size " +
           std::to_string(race.waveSize) + "\n";
-  SideHead current = sideHead(race.current, apart), previous = sideHead(race.previous, apart);
-  size_t accessWidth = std::max(current.access.size(), previous.access.size());
-  size_t whoWidth = std::max(current.who.size(), previous.who.size());
-  text += sideText(race.current, current, accessWidth, whoWidth, options);
-  text += sideText(race.previous, previous, accessWidth, whoWidth, options);
+  if (race.divergence)
+    text += divergenceSides(race, options);
+  else
+    text += accessSides(race, options);
   text += "  " + reasonText(race) + "\n";
   if (std::string note = waveSizeNote(race); !note.empty())
     text += "  " + note + "\n";
   text += "  " + colored("fix:", kAdvice, options) + " " + fixText(race) + "\n";
   text += "  seen " + std::to_string(race.occurrences) + (race.occurrences == 1 ? " time" : " times") +
+          (race.processes > 1 ? ", in " + std::to_string(race.processes) + " processes" : "") +
           (race.bothOrders ? ", in both orders" : "") + "\n";
   return text;
 }
 
 TextSink::TextSink(TextWriter writer, TextOptions options) : Write(std::move(writer)), Options(std::move(options)) {}
 
-void TextSink::onRace(const Race &race) { Write(raceText(race, Options)); }
+void TextSink::write(std::string_view text) {
+  std::string failure = text.empty() ? std::string() : Write(text);
+  if (Failure.empty())
+    Failure = std::move(failure);
+}
 
-void TextSink::onMessage(std::string_view line) { Write("wavesan: " + std::string(line) + "\n"); }
+void TextSink::onRace(const Race &race) {
+  Races.push_back(race);
+  size_t &ofCause = FullOfCause[causeKey(race)];
+  if (Full >= Options.fullReports || ofCause >= kMaxFullPerCause)
+    return;
+  ++Full;
+  ++ofCause;
+  write(raceText(race, Options));
+}
+
+void TextSink::onMessage(std::string_view line) { write("wavesan: " + std::string(line) + "\n"); }
 
 std::string TextSink::onSummary(const Summary &summary) {
-  Write(summaryText(summary, Options));
-  return {};
+  write((Full < Races.size() ? causesText(Races, Options) : std::string()) + summaryText(summary, Options));
+  return std::exchange(Failure, {});
 }
 
 } // namespace wavesan::report

@@ -159,6 +159,44 @@ TEST(HostileCodeObject, RandomBytesInAnyPlace) {
   }
 }
 
+// What the fuzz target found.
+TEST(HostileCodeObject, SegmentsWithContentsAndWithoutMemory) {
+  std::string bytes = readTestFile("fake_v4.hsaco");
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    std::string damaged = bytes;
+    Elf64_Phdr segment;
+    const size_t at = header.e_phoff + i * sizeof(segment);
+    std::memcpy(&segment, &damaged[at], sizeof(segment));
+    if (segment.p_type != PT_LOAD || segment.p_filesz == 0)
+      continue;
+    segment.p_memsz = 0;
+    segment.p_vaddr = uint64_t(1) << 46; // written to before the fix
+    std::memcpy(&damaged[at], &segment, sizeof(segment));
+    EXPECT_FALSE(load(std::move(damaged)).object);
+  }
+}
+
+TEST(HostileCodeObject, NamesOfSymbolsInASectionThatIsNone) {
+  std::string bytes = readTestFile("fake_v4.hsaco");
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  auto at = [&](unsigned i) { return header.e_shoff + i * sizeof(Elf64_Shdr); };
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, &bytes[at(i)], sizeof(section));
+    if (section.sh_type == SHT_DYNSYM) {
+      section.sh_link = 0;
+      std::memcpy(&bytes[at(i)], &section, sizeof(section));
+    }
+  }
+  Elf64_Shdr none{};
+  none.sh_offset = uint64_t(1) << 40; // nobody checks a section of type SHT_NULL
+  std::memcpy(&bytes[at(0)], &none, sizeof(none));
+  EXPECT_FALSE(load(std::move(bytes)).object);
+}
+
 TEST(HostileCodeObject, RandomBytesInTheHeadersAndTables) {
   const std::string original = readTestFile("fake_v4.hsaco");
   std::string error;

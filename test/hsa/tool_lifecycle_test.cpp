@@ -60,6 +60,64 @@ TEST_F(ToolTest, StatusPageIsUpToDateBeforeTheEnd) {
   EXPECT_EQ(shared.page->summariesPrinted, 1u);
 }
 
+TEST_F(ToolTest, StatusPageKnowsOfDispatchesWhoseResultsAreMissing) {
+  SharedPage shared;
+  load();
+  EXPECT_EQ(shared.page->firstProcess, uint64_t(getpid()));
+  DispatchPacket original = packet(), twin = submit(original);
+  EXPECT_EQ(shared.page->dispatchesPending, 1u); // killed now, its races would never be seen
+  counters(twin).racesDropped = 3;
+  finishDispatch(twin, original.completion_signal);
+  EXPECT_EQ(shared.page->dispatchesPending, 0u);
+  EXPECT_EQ(shared.page->racesLost, 3u);
+  unload();
+}
+
+TEST_F(ToolTest, FilesOfOtherProcessesOfARunAreNotOverwritten) {
+  SharedPage shared;
+  shared.page->firstProcess = uint64_t(getpid()) + 1;
+  TemporaryFile other("of the first process");
+  const std::string own = other.path() + "." + std::to_string(getpid());
+  load("json_path=" + other.path());
+  unload();
+  EXPECT_EQ(other.read(), "of the first process");
+  EXPECT_TRUE(std::ifstream(own).good());
+  EXPECT_NE(log().find("wavesan: warning: json_path: '" + other.path() +
+                       "' belongs to another process of this run; this one writes '" + own + "'"),
+            std::string::npos)
+      << log();
+  unlink(own.c_str());
+}
+
+TEST_F(ToolTest, AFullDiskForTheLogIsAnError) {
+  SharedPage shared;
+  testing::internal::CaptureStderr();
+  load("log_path=/dev/full");
+  unload();
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find(
+                "wavesan: log_path: cannot write to '/dev/full': No space left on device; reports go to stderr\n"),
+            0u);
+  EXPECT_EQ(shared.page->errors, 1u);
+}
+
+TEST_F(ToolTest, AChildForkedFromAnHsaProgramIsNotChecked) {
+  SharedPage shared;
+  load();
+  const pid_t child = fork();
+  if (child == 0) {
+    DispatchPacket original = packet();
+    const bool passed = submit(original).kernel_object == kOriginalObject;
+    submit(original);
+    _exit(passed ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(shared.page->errors, 1u);
+  EXPECT_EQ(shared.page->dispatchesUnchecked, 2u);
+  unload();
+}
+
 TEST_F(ToolTest, UnusableStatusPageIsSaid) {
   for (const char *fd : {"999", "-1", "x", "0x"}) {
     setenv(abi::kStatusFdVariable, fd, 1);

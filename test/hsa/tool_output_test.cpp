@@ -81,7 +81,7 @@ TEST_F(ToolOutputTest, SuppressedRacesAreCountedAndNeitherPrintedNorRaces) {
   race(kStoreSite, kStoreSite);
   unload();
   EXPECT_EQ(log(), "wavesan: suppressions: " + known.path() +
-                       ":3: unknown type 'leak' (known: race)\n"
+                       ":3: unknown type 'leak' (known: race, race_top, called_from, called_from_lib)\n"
                        "wavesan: not checked: 3 places in the kernels: global memory\n"
                        "wavesan: 2 races suppressed by race:^tile$ (" +
                        known.path() +
@@ -92,6 +92,50 @@ TEST_F(ToolOutputTest, SuppressedRacesAreCountedAndNeitherPrintedNorRaces) {
   EXPECT_EQ(j["races"], Json::array());
   EXPECT_EQ(j["summary"]["races"], 0);
   EXPECT_EQ(j["summary"]["suppressed"][0]["races"], 2);
+}
+
+TEST_F(ToolOutputTest, KernelsThatAreNotSelectedRunAsTheyAreAndAreListed) {
+  load("kernels='!k'");
+  DispatchPacket original = packet();
+  EXPECT_EQ(submit(original).kernel_object, kOriginalObject);
+  unload();
+  EXPECT_EQ(log(), "wavesan: not checked: kernel k(int*), 1 dispatch: filtered (option kernels)\n"
+                   "wavesan: nothing was checked: see the reasons above\n"
+                   "wavesan: checked 0 accesses in 0 kernels: 0 races\n");
+}
+
+TEST_F(ToolOutputTest, SelectedKernelsAreCheckedAndMisspeltOnesSaid) {
+  load("kernels='k;_Z5other*'");
+  DispatchPacket original = packet(), twin = submit(original);
+  EXPECT_EQ(twin.kernel_object, kTwinObject);
+  finishDispatch(twin, original.completion_signal);
+  submit(packet(kPlainObject));
+  unload();
+  EXPECT_NE(log().find("wavesan: warning: option kernels: no kernel matches '_Z5other*'\n"), std::string::npos)
+      << log();
+  EXPECT_NE(log().find("kernel plain(), 1 dispatch: filtered (option kernels)\n"), std::string::npos) << log();
+}
+
+TEST_F(ToolOutputTest, UnusedSuppressionsOnRequest) {
+  TemporaryFile known("race:^tile$\nrace:other\n");
+  load("print_unused_suppressions=1:suppressions=" + known.path());
+  race(kLoadSite, kStoreSite);
+  unload();
+  EXPECT_NE(log().find("wavesan: suppression that matched nothing: race:other (" + known.path() + ":2)\n"),
+            std::string::npos)
+      << log();
+  EXPECT_EQ(log().find("nothing: race:^tile$"), std::string::npos) << log();
+}
+
+TEST_F(ToolOutputTest, CheckedKernelsAreInTheDocument) {
+  TemporaryFile json;
+  load("json_path=" + json.path());
+  race(kLoadSite, kStoreSite);
+  race(kLoadSite, kStoreSite);
+  unload();
+  const Json j = Json::parse(contents(json.path()));
+  EXPECT_EQ(j["summary"]["checkedKernels"],
+            Json::array({{{"kernel", "k(int*)"}, {"file", "app.hip"}, {"line", 5}, {"dispatches", 2}}}));
 }
 
 TEST_F(ToolOutputTest, SuppressionsThatDoNotMatchChangeNothing) {

@@ -93,6 +93,45 @@ TEST(WriteDocument, AFileThatCannotBeWrittenInFullIsGivenUp) {
   EXPECT_EQ(dir.entries(), 1u);
 }
 
+TEST(WriteDocument, AReadOnlyDirectoryIsOneLine) {
+  TemporaryDirectory dir;
+  const std::string path = dir.path / "report.json";
+  pid_t child = fork();
+  if (child == 0) {
+    chmod(dir.path.c_str(), 0555);
+    if (geteuid() == 0 && seteuid(65534) != 0) // root may write everywhere
+      _exit(2);
+    _exit(writeDocument(path, "x") == "cannot write '" + path + "': Permission denied" ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(dir.entries(), 0u);
+}
+
+TEST(WriteDocument, AKilledWriterLeavesNothing) {
+  TemporaryDirectory dir;
+  const std::string path = dir.path / "report.json";
+  ASSERT_EQ(writeDocument(path, "old"), "");
+  for (int round = 0; round < 20; ++round) {
+    pid_t child = fork();
+    if (child == 0) {
+      const std::string text(size_t(4) << 20, 'x');
+      for (;;)
+        writeDocument(path, text);
+    }
+    usleep(useconds_t(1000 + 700 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    const std::string now = contents(path);
+    ASSERT_TRUE(now == "old" || now == std::string(size_t(4) << 20, 'x')) << now.size();
+    // Between naming and renaming it a whole file can stay behind; never a part of one.
+    for (const auto &entry : fs::directory_iterator(dir.path))
+      ASSERT_TRUE(entry.path() == path || fs::file_size(entry) == size_t(4) << 20) << entry.path();
+  }
+}
+
 TEST(WriteDocument, StaleFilesAreRemovedAndOthersAreNot) {
   TemporaryDirectory dir;
   std::ofstream(dir.path / "report") << "old";

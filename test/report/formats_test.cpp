@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The same reports through every format.
-#include "sample_races.h"
+#include "sample_documents.h"
 
 #include "wavesan/report/document.h"
 #include "wavesan/report/text_sink.h"
@@ -14,42 +14,6 @@ using namespace wavesan::test;
 using Json = nlohmann::json;
 
 namespace {
-
-Document sample() {
-  Document d;
-  d.directory = "/src/my app";
-  Race lds =
-      race(Order::ReadAfterWrite,
-           access(R, 0, 0, {at(5, 10, "load<int>", "/src/my app/tile.h"), at(20, 3, "k", "/src/my app/app.hip")}),
-           access(W, 1, 63, {at(8, 13, "k", "/src/my app/app.hip")}));
-  lds.occurrences = 128;
-  lds.bothOrders = true;
-  lds.current.opcode = "load";
-  lds.current.epoch = 2;
-  d.races.push_back(lds);
-  Race scope = globalRace(Order::WriteAfterWrite, access(R | W | A, 0, 3, {at(12, 3, "k", "/other/a+b.hip")}),
-                          access(R | W | A, 2, 3, {}));
-  scope.raceClass = wavesan::abi::RaceClass::ScopeTooSmall;
-  scope.neededScope = wavesan::abi::Scope::Agent;
-  scope.current.scope = scope.previous.scope = wavesan::abi::Scope::Workgroup;
-  scope.previous.lane.reset();
-  scope.variable = "a<b>&\"c\"\xff";
-  d.races.push_back(scope);
-  d.messages = {"something about <the tool>"};
-  d.summary.checkedAccesses = 1200;
-  d.summary.globalAccesses = 200;
-  d.summary.kernels = 1;
-  d.summary.races = 3;
-  d.summary.dispatches = 5;
-  d.summary.checkedDispatches = 4;
-  d.summary.racesNotPrinted = 1;
-  d.summary.errors = 1;
-  d.summary.noTwin = {{"vadd(float*)", 1}};
-  d.summary.skippedSites = {{"inline asm", 2}};
-  d.summary.suppressed = {{"race:known (s.txt:1)", 4}};
-  d.summary.unchecked = {{{"big()", "too big"}, 1}};
-  return d;
-}
 
 /// A small reader of XML: enough to see that tags nest and to find attributes. Fails the test on malformed input.
 struct XmlElement {
@@ -111,9 +75,14 @@ XmlElement parseElement(const std::string &s, size_t &at) {
 } // namespace
 
 TEST(Formats, EveryFormatHoldsTheSameRaces) {
-  const Document d = sample();
+  const Document d = sampleDocument();
   std::string text;
-  TextSink sink([&](std::string_view s) { text += s; }, TextOptions{});
+  TextSink sink(
+      [&](std::string_view s) {
+        text += s;
+        return std::string();
+      },
+      TextOptions{});
   for (const Race &r : d.races)
     sink.onRace(r);
   const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
@@ -133,7 +102,7 @@ TEST(Formats, EveryFormatHoldsTheSameRaces) {
 }
 
 TEST(Formats, Json) {
-  const Json j = Json::parse(jsonText(sample()));
+  const Json j = Json::parse(jsonText(sampleDocument()));
   EXPECT_EQ(j["schema"], "wavesan-report");
   EXPECT_EQ(j["schemaVersion"], 1);
   EXPECT_EQ(j["messages"], Json::array({"something about <the tool>"}));
@@ -184,7 +153,7 @@ TEST(Formats, Json) {
 }
 
 TEST(Formats, SarifHasWhatTheStandardRequires) {
-  const Json j = Json::parse(sarifText(sample()));
+  const Json j = Json::parse(sarifText(sampleDocument()));
   EXPECT_EQ(j["version"], "2.1.0");
   EXPECT_NE(j["$schema"].get<std::string>().find("sarif-schema-2.1.0.json"), std::string::npos);
   ASSERT_TRUE(j["runs"].is_array());
@@ -231,7 +200,7 @@ TEST(Formats, SarifHasWhatTheStandardRequires) {
 }
 
 TEST(Formats, JUnit) {
-  const std::string text = junitText(sample());
+  const std::string text = junitText(sampleDocument());
   const std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   ASSERT_EQ(text.find(head), 0u);
   size_t at = head.size();
@@ -279,7 +248,7 @@ TEST(Formats, NothingCheckedIsNoPassedTest) {
 }
 
 TEST(Formats, ControlCharactersAndBrokenUtf8DoNotBreakXml) {
-  Document d = sample();
+  Document d = sampleDocument();
   d.messages = {std::string("a\x01\x1b b\xc3\xa4 \xed\xa0\x80 \xf0\x9f\x98\x80 \xc3")};
   EXPECT_NE(junitText(d).find("<system-err>a?? b\xc3\xa4 ??? \xf0\x9f\x98\x80 ?\n"), std::string::npos) << junitText(d);
 }

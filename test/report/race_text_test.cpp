@@ -180,7 +180,12 @@ TEST(RaceText, WithoutDebugInfoOrVariable) {
 
 TEST(TextSink, WritesWholeReportsAndPrefixedMessages) {
   std::vector<std::string> writes;
-  TextSink sink([&](std::string_view s) { writes.emplace_back(s); }, TextOptions{});
+  TextSink sink(
+      [&](std::string_view s) {
+        writes.emplace_back(s);
+        return std::string();
+      },
+      TextOptions{});
   sink.onRace(race(Order::ReadAfterWrite, access(R, 0, 0, {at(11, 14)}), access(W, 1, 63, {at(8, 13)})));
   sink.onMessage("warning: something");
   sink.onSummary(Summary{});

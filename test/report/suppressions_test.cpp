@@ -75,14 +75,57 @@ TEST(Suppressions, TheFirstOneThatMatchesIsNamed) {
 
 TEST(Suppressions, BadLinesAreOneErrorEachAndTheRestCounts) {
   std::vector<std::string> errors;
-  Suppressions s = Suppressions::parse("thread:x\nnonsense\nrace:\nrace:^$\nrace:tile", "s.txt", errors);
-  EXPECT_EQ(errors, (std::vector<std::string>{
-                        "suppressions: s.txt:1: unknown type 'thread' (known: race)",
-                        "suppressions: s.txt:2: not of the form race:PATTERN: 'nonsense'",
-                        "suppressions: s.txt:3: the pattern is empty",
-                        "suppressions: s.txt:4: the pattern is empty",
-                    }));
+  Suppressions s = Suppressions::parse("frobnicate:x\nnonsense\nrace:\nrace:^$\nrace:tile", "s.txt", errors);
+  EXPECT_EQ(
+      errors,
+      (std::vector<std::string>{
+          "suppressions: s.txt:1: unknown type 'frobnicate' (known: race, race_top, called_from, called_from_lib)",
+          "suppressions: s.txt:2: not of the form TYPE:PATTERN: 'nonsense'",
+          "suppressions: s.txt:3: the pattern is empty",
+          "suppressions: s.txt:4: the pattern is empty",
+      }));
   EXPECT_NE(s.match(race(Order::ReadAfterWrite, access(R, 0, 0, {}), access(W, 1, 0, {}))), nullptr);
+}
+
+TEST(Suppressions, TypesLookAtDifferentNames) {
+  const Race r = race(Order::ReadAfterWrite, access(R, 0, 0, {at(5, 1, "load", "tile.h"), at(20, 3, "k", "app.hip")}),
+                      access(W, 1, 0, {at(8, 1, "store", "store.h"), at(21, 3, "k", "app.hip")}));
+  auto matched = [&](const std::string &line) {
+    std::vector<std::string> errors;
+    const Suppressions s = Suppressions::parse(line, "s", errors);
+    EXPECT_TRUE(errors.empty()) << errors[0];
+    return s.match(r) != nullptr;
+  };
+  for (const char *pattern : {"load", "store.h", "k$", "app.hip", "tile"})
+    EXPECT_TRUE(matched(std::string("race:") + pattern)) << pattern;
+  EXPECT_TRUE(matched("race_top:load"));
+  EXPECT_TRUE(matched("race_top:store.h"));
+  EXPECT_FALSE(matched("race_top:app.hip"));
+  EXPECT_FALSE(matched("race_top:^tile$")); // a variable
+  EXPECT_TRUE(matched("called_from:^k$"));
+  EXPECT_TRUE(matched("called_from:app.hip"));
+  EXPECT_FALSE(matched("called_from:load"));
+  EXPECT_TRUE(matched("called_from_lib:app.hip"));
+  EXPECT_FALSE(matched("called_from_lib:^k$"));
+  EXPECT_FALSE(matched("called_from_lib:tile.h"));
+  for (const char *foreign : {"thread:load", "mutex:load", "signal:load", "deadlock:load"})
+    EXPECT_FALSE(matched(foreign)) << foreign;
+}
+
+TEST(Suppressions, UnusedOnesAreKnown) {
+  std::vector<std::string> errors;
+  const Suppressions s = Suppressions::parse("race:other\nrace:tile\n", "s", errors);
+  EXPECT_EQ(s.unused().size(), 2u);
+  s.match(race(Order::ReadAfterWrite, access(R, 0, 0, {}), access(W, 1, 0, {})));
+  EXPECT_EQ(s.unused(), std::vector<std::string>{"race:other (s:1)"});
+}
+
+TEST(Suppressions, ErrorLinesAreShortAndPrintable) {
+  std::vector<std::string> errors;
+  Suppressions::parse(std::string(5000, 'x') + "\n\x1b[31m:y\n", "s", errors);
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_LT(errors[0].size(), 200u);
+  EXPECT_EQ(errors[1].find('\x1b'), std::string::npos);
 }
 
 TEST(Suppressions, Files) {

@@ -53,7 +53,7 @@ public:
   bool mapSegments() {
     uint64_t first = UINT64_MAX, last = 0;
     for (const Elf64_Phdr &p : Elf.segments()) {
-      if (p.p_type != PT_LOAD || p.p_memsz == 0)
+      if (p.p_type != PT_LOAD || (p.p_memsz == 0 && p.p_filesz == 0))
         continue;
       if (p.p_filesz > p.p_memsz || p.p_vaddr > kMaxSpan || p.p_memsz > kMaxSpan)
         return fail("segment with impossible addresses");
@@ -89,7 +89,8 @@ public:
       const std::string_view table = Elf.sectionBytes(section);
       const std::string_view strings = Elf.sectionBytes(Elf.sections()[section.sh_link]);
       DynamicSymbols.resize(table.size() / sizeof(Elf64_Sym));
-      std::memcpy(static_cast<void *>(DynamicSymbols.data()), table.data(), DynamicSymbols.size() * sizeof(Elf64_Sym));
+      if (!DynamicSymbols.empty())
+        std::memcpy(static_cast<void *>(DynamicSymbols.data()), table.data(), DynamicSymbols.size() * sizeof(Elf64_Sym));
       for (const Elf64_Sym &s : DynamicSymbols) {
         auto name = ElfView::stringAt(strings, s.st_name);
         if (!name)
@@ -131,6 +132,9 @@ public:
 private:
   bool fail(std::string what) {
     Error = std::move(what);
+    for (char &c : Error) // names of the file may be anything; messages are one line
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+        c = '?';
     return false;
   }
 

@@ -27,9 +27,10 @@ public:
   const std::vector<Elf64_Shdr> &sections() const { return Sections; }
   std::string_view bytes() const { return Bytes; }
 
-  /// File contents; empty for SHT_NOBITS.
+  /// File contents; empty for SHT_NOBITS and SHT_NULL, whose offset and size parse() does not look at.
   std::string_view sectionBytes(const Elf64_Shdr &section) const {
-    return section.sh_type == SHT_NOBITS ? std::string_view() : Bytes.substr(section.sh_offset, section.sh_size);
+    const bool inFile = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
+    return inFile ? Bytes.substr(section.sh_offset, section.sh_size) : std::string_view();
   }
   std::string_view segmentBytes(const Elf64_Phdr &segment) const {
     return Bytes.substr(segment.p_offset, segment.p_filesz);

@@ -7,6 +7,8 @@ The source marks the two lines that the report must name with "// RACE-A" and "/
 are run for gfx90a (waves of 64) and gfx1030 (waves of 32), each with the agent's own detector and with the device runtime's
 bitcode, which must come to the same verdict.
 
+With --seeds=N each build is run N times, with another order of the waves each time.
+
   racy build   exit status 66; one report names both marked lines; no report names any other line; the class is as asked for
   fixed build  exit status 0; no report; "checked N accesses in 1 kernels: 0 races" with N > 0; the program's own result check
 """
@@ -17,9 +19,12 @@ import subprocess
 import sys
 
 LIMIT_SECONDS = 120
+BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
-HEAD = re.compile(r"^wavesan: ([a-z-]+): LDS ")
+HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
 SIDE = re.compile(r"^  \S.* by wave (\d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+# Of a divergence: who waits at a barrier, who ends, and where.
+GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
 WAVE_SIZE = re.compile(r"^  kernel .*wave size (\d+)$")
 SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?$", re.M)
@@ -50,6 +55,9 @@ def parse_reports(text):
             reports[-1].wave_size = int(match[1])
         elif reports and (match := SIDE.match(line)):
             reports[-1].frames.append([(os.path.basename(match[3]), int(match[4]))])
+            reports[-1].waves.append(int(match[1]))
+        elif reports and (match := GROUP.match(line)):
+            reports[-1].frames.append([(os.path.basename(match[2]), int(match[3]))])
             reports[-1].waves.append(int(match[1]))
         elif reports and reports[-1].frames and (match := CALLER.match(line)):
             reports[-1].frames[-1].append((os.path.basename(match[1]), int(match[2])))
@@ -120,7 +128,9 @@ def expect_race(done, args, target):
         sides = report.sides(name)
         if len(sides) != 2 or not set(sides) <= wanted:
             raise Failure(f"a report names {sides}, marked are {sorted(wanted)}")
-        if report.waves[0] == report.waves[1]:
+        if report.kind == "lane-conflict" and report.waves[0] != report.waves[1]:
+            raise Failure("lanes of different waves")
+        if report.kind in BETWEEN_WAVES and report.waves[0] == report.waves[1]:
             raise Failure("both sides are the same wave")
         if report.wave_size != {"gfx90a": 64, "gfx1030": 32}[target]:
             raise Failure(f"wave size {report.wave_size} on {target}")
@@ -136,11 +146,14 @@ def main():
     parser.add_argument("--only-clean", action="store_true", help="there is no racy build")
     parser.add_argument("--racy-on", default=",".join(TARGETS), help="targets where the racy build is racy; clean on the others")
     parser.add_argument("--kind", default="race")
-    parser.add_argument("--hooks", default="native,device", help="who checks: the agent's own detector, the GPU's bitcode")
+    parser.add_argument("--hooks", help="who checks: native (the agent's own detector), device (the GPU's bitcode); default: "
+                                        "both for races of LDS, native for what only the agent finds")
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--kernels", type=int, default=1)
     parser.add_argument("--optimize", default="-O2")
     parser.add_argument("source")
     args = parser.parse_args()
+    args.hooks = args.hooks or ("native,device" if args.kind in ("race", "missing-fence") else "native")
 
     where = ""
     try:
@@ -149,14 +162,16 @@ def main():
             program = f"{args.temporary}.{build}"
             compile_program(args, program, ["-DFIXED"] if build == "fixed" else [])
             for target, hooks in ((t, h) for t in TARGETS for h in args.hooks.split(",")):
-                where = f"{build} build on {target}, {hooks} hooks: "
-                done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, "--", program], "hooks=" + hooks)
-                if build == "racy" and target in args.racy_on.split(","):
-                    expect_race(done, args, target)
-                    continue
-                expect_clean(done, args)
-                if "result: ok" not in done.stdout.splitlines():
-                    raise Failure('the program did not say "result: ok"')
+                for seed in range(1, (args.seeds if hooks == "native" else 1) + 1):
+                    where = f"{build} build on {target}, {hooks} hooks, seed {seed}: "
+                    done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, f"--seed={seed}", "--", program],
+                               "hooks=" + hooks)
+                    if build == "racy" and target in args.racy_on.split(","):
+                        expect_race(done, args, target)
+                        continue
+                    expect_clean(done, args)
+                    if "result: ok" not in done.stdout.splitlines():
+                        raise Failure('the program did not say "result: ok"')
     except Failure as failure:
         print(f"{os.path.basename(args.source)}: {where}{failure}")
         return 1

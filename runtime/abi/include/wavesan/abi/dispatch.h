@@ -40,12 +40,19 @@ enum class RaceClass : uint32_t {
   Race = 1,         ///< no barrier between the two accesses
   MissingFence = 2, ///< a barrier lies between, but the earlier access was not complete when its wave arrived there
   ScopeTooSmall = 3, ///< synchronised, but with a scope that does not include the other side
+  BarrierDivergence = 4, ///< work-items of one workgroup reach different barriers, or one of them in parts of a wave
+  EarlyExit = 5,         ///< work-items end while others of their workgroup wait at a barrier
+  LaneConflict = 6,      ///< lanes of one store write different values to the same bytes
 };
+constexpr bool isDivergence(RaceClass c) { return c == RaceClass::BarrierDivergence || c == RaceClass::EarlyExit; }
 
-/// Memory of a race.
-enum class RaceSpace : uint32_t { Lds = 0, Global = 1 };
+/// Memory of a race. None: a divergence, which concerns no memory.
+enum class RaceSpace : uint32_t { Lds = 0, Global = 1, None = 2 };
 
 inline constexpr uint8_t kUnknownLane = 0xff;
+
+/// In place of a site: the kernel's end.
+inline constexpr uint32_t kNoSite = 0x3fffffffu;
 
 /// One side of a conflict.
 struct RaceSide {
@@ -75,6 +82,42 @@ struct RaceRecord {
   RaceSide previous;    ///< the access recorded in the cell; its lane may be kUnknownLane
 };
 static_assert(sizeof(RaceRecord) == 88);
+
+/// What a record of a divergence class says besides class, workgroup and sites. The sides are two groups of work-items
+/// that did different things after the same number of barriers (RaceRecord::epoch): previous.site is the barrier where
+/// its group waits, current.site another barrier, the same one (`apart`), or kNoSite; wave and lane are the
+/// first of each group.
+struct DivergenceDetail {
+  uint32_t waves[2];  ///< of previous, current: bit w: lanes of wave w
+  uint64_t lanes[2];  ///< of previous, current: lanes of the wave RaceSide::wave
+  uint32_t line;      ///< of the branch where the current group left the way to the other's barrier; 0: unknown
+  uint16_t column;    ///< 0: unknown
+  uint8_t depth;      ///< the branch's frame in the chain of previous.site, counted from the kernel, which is 0
+  bool apart;         ///< lanes of one wave reach one barrier at different times
+  bool uneven;        ///< both groups come from previous.site: a loop with different numbers of rounds
+};
+
+// A divergence has no address, so its detail takes the fields of one.
+constexpr void setDivergence(RaceRecord &r, const DivergenceDetail &d) {
+  r.address = d.lanes[0];
+  r.size = d.waves[0];
+  r.variableOffset = d.waves[1];
+  r.previousWorkgroup[0] = uint32_t(d.lanes[1]);
+  r.previousWorkgroup[1] = uint32_t(d.lanes[1] >> 32);
+  r.previousWorkgroup[2] = uint32_t(d.column) | uint32_t(d.depth) << 16 | uint32_t(d.apart) << 24 |
+                           uint32_t(d.uneven) << 25;
+  r.neededScope = d.line;
+}
+constexpr DivergenceDetail divergenceOf(const RaceRecord &r) {
+  const uint32_t packed = r.previousWorkgroup[2];
+  return {{r.size, r.variableOffset},
+          {r.address, r.previousWorkgroup[0] | uint64_t(r.previousWorkgroup[1]) << 32},
+          r.neededScope,
+          uint16_t(packed),
+          uint8_t(packed >> 16),
+          (packed >> 24 & 1) != 0,
+          (packed >> 25 & 1) != 0};
+}
 
 /// Key of a site pair and class; never 0. Order matters: current, previous.
 constexpr uint64_t raceKey(uint32_t currentSite, uint32_t previousSite, RaceClass c) {
@@ -123,7 +166,10 @@ struct WaveRecord {
   /// One more than the highest generation of this wave of which a cell lost a record; 0: none lost.
   uint32_t evictedGeneration;
   uint32_t lanesEnded; ///< lanes that have returned
-  uint32_t reserved[3];
+  /// Constants of the wave for the device runtime's check, which a kernel would have to hold in registers otherwise.
+  uint32_t shape;    ///< device::Shape
+  uint32_t ldsBytes; ///< DispatchContext::ldsBytes
+  uint32_t checked;  ///< access operations checked
 };
 static_assert(sizeof(WaveRecord) == 32);
 
@@ -136,11 +182,14 @@ struct WorkgroupState {
   uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when slotPool is 0
   uint32_t slot;          ///< index of the slot taken from the pool
   uint32_t wavesFinished; ///< the last wave gives the slot back
+  uint64_t context;       ///< address of the DispatchContext
+  uint32_t workgroup[3];
+  uint32_t reserved[3];
   WaveRecord waves[kMaxWavesPerWorkgroup];
   /// [epoch % kEpochBuffers][wave]: generation of the wave at its arrival at the barrier that began the epoch.
   uint32_t barrierGeneration[kEpochBuffers][kMaxWavesPerWorkgroup];
 };
-static_assert(sizeof(WorkgroupState) == 16 + 1024 + 512);
+static_assert(sizeof(WorkgroupState) == 48 + 1024 + 512);
 
 /// Bytes of one cell (core/cell.h asserts it): two writer and two reader slots.
 inline constexpr uint32_t kCellBytes = 32;

@@ -79,8 +79,21 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
 }
 } // namespace detail
 
+namespace detail {
+/// For error messages, which are one line.
+inline std::string quotedText(std::string_view text) {
+  constexpr size_t kMaxShown = 80;
+  std::string out = "'" + std::string(text.substr(0, kMaxShown)) + (text.size() > kMaxShown ? "...'" : "'");
+  for (char &c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return out;
+}
+} // namespace detail
+
 /// Name of the known option nearest to `name`.
 inline std::string nearestOption(std::string_view name) {
+  name = name.substr(0, 64); // no option is that long
   const OptionInfo *best = &kOptionInfos[0];
   for (const OptionInfo &o : kOptionInfos)
     if (detail::editDistance(name, o.name) < detail::editDistance(name, best->name))
@@ -94,13 +107,13 @@ inline std::string setOption(Options &options, std::string_view name, std::strin
   if (name == #Name) {                                                                                                \
     Options::Name##_type parsed{};                                                                                    \
     if (!detail::parseOption(value, parsed))                                                                          \
-      return "option " #Name ": '" + std::string(value) + "' is not a " #Type;                                       \
+      return "option " #Name ": " + detail::quotedText(value) + " is not a " #Type;                                    \
     options.Name = std::move(parsed);                                                                                 \
     return {};                                                                                                        \
   }
 #include "wavesan/abi/options.def"
 #undef WAVESAN_OPTION
-  return "unknown option '" + std::string(name) + "'; did you mean '" + nearestOption(name) + "'?";
+  return "unknown option " + detail::quotedText(name) + "; did you mean '" + nearestOption(name) + "'?";
 }
 
 /// Parses "name=value:name=value" (':' or space or ',' between; a bare name of a bool means true; quote a value

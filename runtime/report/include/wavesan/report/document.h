@@ -16,7 +16,8 @@ struct Document {
   std::vector<Race> races; ///< those that were reported, in the order of their reports
   std::vector<std::string> messages;
   Summary summary;
-  std::string directory; ///< files below it are named relative to it where the format knows such a thing
+  std::string directory;  ///< files below it are named relative to it where the format knows such a thing
+  uint64_t processes = 1; ///< processes that this document speaks of; more than 1 only in merged reports
 };
 
 // The formats. All results are UTF-8 and end with a newline; bytes of names that are no UTF-8 are replaced.

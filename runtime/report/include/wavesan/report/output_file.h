@@ -5,28 +5,36 @@
 #ifndef WAVESAN_REPORT_OUTPUT_FILE_H
 #define WAVESAN_REPORT_OUTPUT_FILE_H
 
+#include <mutex>
 #include <string>
 #include <string_view>
 
 namespace wavesan::report {
 
 /// Owns a descriptor of its own, so that a program which closes or redirects its stderr loses no report and gets none
-/// of them into its files. Each write() is one write of the operating system where it accepts that, so lines
-/// of several processes do not mix. Thread-safe.
+/// of them into its files. What one write() gets is written as a whole: lines of several processes do not mix, where
+/// they share a lock also when the text is longer than a pipe takes at once. Thread-safe.
 class OutputFile {
 public:
   /// `path`: "stderr", "stdout" or a file name in which %p stands for the process id (appended to). When the file
-  /// cannot be opened, stderr is used and `error` gets one line.
-  OutputFile(const std::string &path, std::string &error);
+  /// cannot be opened, stderr is used and `error` gets one line. `lock`: a descriptor of a file that all processes of a
+  /// run have in common (not owned, kept open by the caller), or -1.
+  OutputFile(const std::string &path, std::string &error, int lock = -1);
   ~OutputFile();
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
-  /// Text that cannot be written is dropped.
-  void write(std::string_view text);
+  /// When a file cannot be written to (a full disk), that is said on stderr, and this text and all further ones go
+  /// there. Returns one line on failure, once, else nothing.
+  std::string write(std::string_view text);
   bool isTerminal() const;
 
 private:
-  int Descriptor = -1;
+  std::string writeLocked(std::string_view text);
+
+  std::mutex Mutex;
+  std::string Name; ///< for messages
+  int Descriptor = -1, Lock = -1;
+  bool IsStderr = false, Failed = false;
 };
 
 /// `path` with every %p replaced by the process id.

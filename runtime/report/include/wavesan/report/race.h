@@ -71,6 +71,17 @@ enum class Situation : uint8_t {
   SameLine,     ///< both accesses belong to one source line
 };
 
+/// Two groups of work-items of one workgroup that should have met at one barrier. As sides of a race they have no
+/// access: the frames are those of the barrier where the group waits; where the current group ends, those of `branch`.
+struct Divergence {
+  bool currentEnds = false;                     ///< the current group ends instead
+  bool apart = false;                           ///< one barrier, reached by parts of one wave at different times
+  bool uneven = false;                          ///< a loop in which the groups make different numbers of rounds
+  uint32_t previousWaves = 0, currentWaves = 0; ///< bit w: lanes of wave w
+  uint64_t previousLanes = 0, currentLanes = 0; ///< lanes of each side's `wave`
+  std::vector<Frame> branch; ///< where the current group left the way to the other's barrier; empty when unknown
+};
+
 struct Race {
   abi::RaceClass raceClass = abi::RaceClass::Race;
   Order order = Order::ReadAfterWrite;
@@ -86,10 +97,12 @@ struct Race {
   abi::Scope neededScope = abi::Scope::SingleThread; ///< ScopeTooSmall: the scope that would do
   std::string variable;                              ///< source name; empty when unknown
   std::optional<uint32_t> variableOffset;            ///< of the first conflicting byte in `variable`
+  std::optional<Divergence> divergence;              ///< of classes BarrierDivergence and EarlyExit
   Access current;                                    ///< the access that found the conflict
   Access previous;                                   ///< the one before it
   uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included
   bool bothOrders = false;                           ///< the two sides were also seen the other way round
+  uint64_t processes = 1;                            ///< processes that reported it; more than 1 only in merged reports
 
   bool betweenWorkgroups() const { return !std::equal(current.workgroup, current.workgroup + 3, previous.workgroup); }
   bool atomicAgainstPlain() const { return ((current.bits ^ previous.bits) & abi::kAccessAtomic) != 0; }

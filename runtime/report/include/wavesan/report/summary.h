@@ -5,12 +5,22 @@
 #ifndef WAVESAN_REPORT_SUMMARY_H
 #define WAVESAN_REPORT_SUMMARY_H
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 
 namespace wavesan::report {
+
+/// A kernel and the place of its definition; empty and 0 without debug info.
+struct KernelPlace {
+  std::string kernel; ///< demangled
+  std::string file;
+  uint32_t line = 0;
+
+  auto operator<=>(const KernelPlace &) const = default;
+};
 
 struct Summary {
   uint64_t checkedAccesses = 0; ///< wave-level access operations, summed over waves
@@ -39,7 +49,10 @@ struct Summary {
   std::map<std::pair<std::string, std::string>, uint64_t> unchecked; ///< (kernel, reason) -> dispatches
   std::map<std::string, uint64_t> suppressed;                        ///< suppression and its place -> distinct races
 
-  /// Adds what another load of the tool in the same process found. Kernels and races known to both count twice.
+  std::map<KernelPlace, uint64_t> checkedKernels; ///< -> dispatches that were checked
+
+  /// Adds what another load of the tool, or another process, found. Kernels known to both count once; races count
+  /// twice.
   Summary &operator+=(const Summary &other);
 };
 

@@ -1,0 +1,73 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Names of values in the project's JSON format, for the writer and the reader. Stable: docs/report-schema.md.
+#ifndef WAVESAN_REPORT_JSON_NAMES_H
+#define WAVESAN_REPORT_JSON_NAMES_H
+
+#include "wavesan/report/race.h"
+
+#include "wavesan/report/summary.h"
+
+#include <utility>
+
+namespace wavesan::report::json_names {
+
+inline constexpr char kSchema[] = "wavesan-report";
+/// Raised when a member changes its meaning or goes away; new members do not raise it.
+inline constexpr int kSchemaVersion = 1;
+
+template <class Value> struct Named {
+  Value value;
+  const char *name;
+};
+
+inline constexpr Named<Order> kOrders[] = {{Order::ReadAfterWrite, "read-after-write"},
+                                           {Order::WriteAfterRead, "write-after-read"},
+                                           {Order::WriteAfterWrite, "write-after-write"}};
+inline constexpr Named<Situation> kSituations[] = {{Situation::Unknown, "unknown"},
+                                                   {Situation::StraightLine, "straight-line"},
+                                                   {Situation::LoopCarried, "loop-carried"},
+                                                   {Situation::SameLine, "same-line"}};
+inline constexpr Named<abi::RaceSpace> kSpaces[] = {
+    {abi::RaceSpace::Lds, "lds"}, {abi::RaceSpace::Global, "global"}, {abi::RaceSpace::None, "none"}};
+/// Of places in global memory.
+inline constexpr Named<MemoryPlace::Kind> kPlaces[] = {{MemoryPlace::Kind::Unknown, "unknown"},
+                                                       {MemoryPlace::Kind::Allocation, "allocation"},
+                                                       {MemoryPlace::Kind::RegisteredHost, "registered-host"},
+                                                       {MemoryPlace::Kind::KernelArguments, "kernel-arguments"},
+                                                       {MemoryPlace::Kind::DeviceVariable, "device-variable"}};
+inline constexpr char kLdsPlace[] = "lds";
+inline constexpr char kNoPlace[] = "none";
+
+/// Losses of the summary.
+inline constexpr Named<uint64_t Summary::*> kLosses[] = {{&Summary::racesNotPrinted, "racesNotPrinted"},
+                                                         {&Summary::laterOccurrences, "laterOccurrences"},
+                                                         {&Summary::racesDropped, "racesDropped"},
+                                                         {&Summary::historyOverflow, "historyOverflow"},
+                                                         {&Summary::generationOverflow, "generationOverflow"},
+                                                         {&Summary::outsideShadow, "outsideShadow"},
+                                                         {&Summary::damagedRecords, "damagedRecords"},
+                                                         {&Summary::orderUnknown, "orderUnknown"},
+                                                         {&Summary::globalUnchecked, "globalUnchecked"},
+                                                         {&Summary::unfinishedDispatches, "unfinishedDispatches"},
+                                                         {&Summary::failedDispatches, "failedDispatches"},
+                                                         {&Summary::errors, "errors"}};
+/// Further numbers of the summary.
+inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAccesses, "checkedAccesses"},
+                                                         {&Summary::globalAccesses, "globalAccesses"},
+                                                         {&Summary::kernels, "kernels"},
+                                                         {&Summary::races, "races"},
+                                                         {&Summary::dispatches, "dispatches"},
+                                                         {&Summary::checkedDispatches, "checkedDispatches"}};
+
+template <class Value, size_t N> const char *nameOf(const Named<Value> (&table)[N], Value value) {
+  for (const Named<Value> &entry : table)
+    if (entry.value == value)
+      return entry.name;
+  return "unknown";
+}
+
+} // namespace wavesan::report::json_names
+
+#endif // WAVESAN_REPORT_JSON_NAMES_H

@@ -1,0 +1,99 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/report/merge.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace wavesan::report {
+
+namespace {
+
+uint64_t saturatingSum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+std::string sideKey(const Access &access) {
+  std::string key = accessText(access.bits);
+  if (access.frames.empty())
+    key += "#" + access.opcode + "#" + std::to_string(access.sizeBytes);
+  for (const Frame &frame : access.frames)
+    key += "|" + frame.file + ":" + std::to_string(frame.line) + ":" + std::to_string(frame.column);
+  return key;
+}
+
+bool swapped(const Race &race) { return sideKey(race.previous) < sideKey(race.current); }
+
+std::string placeKey(const Race &race) {
+  if (race.divergence) {
+    std::string key = race.divergence->currentEnds ? "ends" : "waits";
+    for (const Frame &frame : race.divergence->branch)
+      key += "|" + frame.file + ":" + std::to_string(frame.line) + ":" + std::to_string(frame.column);
+    return key;
+  }
+  if (!race.current.frames.empty() && !race.previous.frames.empty())
+    return {};
+  return race.space == abi::RaceSpace::Lds
+             ? std::to_string(race.ldsFirst)
+             : std::to_string(int(race.place.kind)) + "#" + std::to_string(race.place.number) + race.place.name;
+}
+
+} // namespace
+
+std::string raceKey(const Race &race) {
+  std::string current = sideKey(race.current), previous = sideKey(race.previous);
+  if (previous < current)
+    std::swap(current, previous);
+  return race.kernelMangled + '\n' + race.kernel + '\n' + std::to_string(uint32_t(race.raceClass)) +
+         std::to_string(uint32_t(race.space)) + '\n' + current + '\n' + previous + '\n' + placeKey(race);
+}
+
+Document mergeDocuments(std::vector<Document> documents) {
+  Document merged;
+  merged.processes = 0;
+  std::map<std::string, size_t> known;
+  std::set<std::string> messages;
+  for (Document &document : documents) {
+    if (merged.directory.empty())
+      merged.directory = document.directory;
+    merged.processes = saturatingSum(merged.processes, document.processes);
+    // A race listed twice in one document (two loads of the tool in one process) is still one process.
+    std::set<size_t> here;
+    for (Race &race : document.races) {
+      auto [it, isNew] = known.try_emplace(raceKey(race), merged.races.size());
+      const bool again = !here.insert(it->second).second;
+      if (isNew) {
+        merged.races.push_back(std::move(race));
+        continue;
+      }
+      Race &first = merged.races[it->second];
+      first.bothOrders = first.bothOrders || race.bothOrders || swapped(first) != swapped(race);
+      first.occurrences = saturatingSum(first.occurrences, race.occurrences);
+      if (!again)
+        first.processes = saturatingSum(first.processes, race.processes);
+    }
+    for (std::string &message : document.messages)
+      if (messages.insert(message).second)
+        merged.messages.push_back(std::move(message));
+    merged.summary += document.summary;
+  }
+  // Races that were only counted cannot be compared.
+  merged.summary.races = saturatingSum(merged.races.size(), merged.summary.racesNotPrinted);
+  return merged;
+}
+
+size_t filterRaces(Document &document, const std::function<bool(const Race &)> &keep) {
+  const size_t removed = std::erase_if(document.races, [&](const Race &race) { return !keep(race); });
+  document.summary.races -= std::min<uint64_t>(document.summary.races, removed);
+  return removed;
+}
+
+void suppressRaces(Document &document, const Suppressions &suppressions) {
+  filterRaces(document, [&](const Race &race) {
+    const std::string *rule = suppressions.match(race);
+    if (rule)
+      ++document.summary.suppressed[*rule];
+    return rule == nullptr;
+  });
+}
+
+} // namespace wavesan::report

@@ -1,0 +1,17 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Any text as WAVESAN_OPTIONS.
+#include "fuzz_target.h"
+
+#include "wavesan/abi/options.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace wavesan;
+  abi::Options options;
+  std::vector<std::string> errors;
+  abi::parseOptions(options, {reinterpret_cast<const char *>(data), size}, errors);
+  for (const std::string &error : errors)
+    fuzz::requireOneLine(error);
+  return 0;
+}
