@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Options, toolchain and the few functions that every part uses.
+include(WaveSanVersion)
+
 option(WAVESAN_TESTS "Build the tests" ON)
 option(WAVESAN_BENCHMARKS "Build the benchmarks" OFF)
 option(WAVESAN_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
@@ -34,16 +36,28 @@ if(WAVESAN_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# The plugin must match the compiler's LLVM exactly; Debian keeps several side by side.
-set(WAVESAN_LLVM_MAJOR 22 CACHE STRING "LLVM major version to build against")
+# The plugin must match the compiler's LLVM exactly; Debian keeps several side by side. The CPU agent and the wait checker
+# are written for LLVM 22; the plugin by itself (cmake -S llvm-pass) builds against 19 to 22.
 if(NOT LLVM_DIR)
+  set(WAVESAN_LLVM_MAJOR 22 CACHE STRING "LLVM major version to look for where LLVM_DIR is not given")
   find_package(LLVM CONFIG QUIET PATHS /usr/lib/llvm-${WAVESAN_LLVM_MAJOR} NO_DEFAULT_PATH)
 endif()
 find_package(LLVM REQUIRED CONFIG)
-if(NOT LLVM_VERSION_MAJOR EQUAL WAVESAN_LLVM_MAJOR)
-  message(FATAL_ERROR "found LLVM ${LLVM_VERSION} in ${LLVM_DIR}; WaveSan needs LLVM ${WAVESAN_LLVM_MAJOR} (set LLVM_DIR)")
+if(WAVESAN_PASS_ONLY AND (LLVM_VERSION_MAJOR LESS 19 OR LLVM_VERSION_MAJOR GREATER 22))
+  message(FATAL_ERROR "found LLVM ${LLVM_VERSION} in ${LLVM_DIR}; WaveSan's plugin needs LLVM 19 to 22 (set LLVM_DIR)")
+elseif(NOT WAVESAN_PASS_ONLY AND NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "found LLVM ${LLVM_VERSION} in ${LLVM_DIR}; WaveSan needs LLVM 22 (set LLVM_DIR). "
+                      "Only the plugin builds against others: cmake -S llvm-pass, docs/rocm.md")
 endif()
+set(WAVESAN_LLVM_MAJOR ${LLVM_VERSION_MAJOR})
 set(WAVESAN_LLVM_BIN ${LLVM_TOOLS_BINARY_DIR})
+
+# What is installed must find LLVM's library where the dynamic linker does not look by itself (below /opt, for example).
+# Debian links its directory of LLVM to the system's: no run path then.
+file(REAL_PATH ${LLVM_LIBRARY_DIR}/libLLVM.so llvm_library)
+if(NOT llvm_library MATCHES "^(/usr)?/lib(64|/[^/]+-linux-gnu)?/[^/]+$")
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 
 # wavesan_llvm(target): LLVM's headers and flags (no libraries).
 function(wavesan_llvm target)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `wavesan check`: executes lib/wavesan/wavesan-check, so that this command does not link LLVM.
+#include "checks.h"
 #include "commands.h"
 #include "layout.h"
 #include "message.h"
@@ -17,9 +18,9 @@ int checkCommand(const std::vector<std::string> &words) {
   const Layout layout = layoutOfThisExecutable(error);
   if (!error.empty())
     return fail(error);
-  const std::string program = (layout.plugin.parent_path() / "wavesan-check").string();
-  if (const std::string missing = missingPart(program, "the wait checker"); !missing.empty())
-    return fail(missing);
+  if (const Check check = checkWaitChecker(layout); check.isProblem())
+    return fail(check.text);
+  const std::string program = layout.waitChecker().string();
   std::vector<char *> arguments{const_cast<char *>(program.c_str())};
   for (const std::string &w : words)
     arguments.push_back(const_cast<char *>(w.c_str()));

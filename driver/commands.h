@@ -13,6 +13,12 @@ namespace wavesan::driver {
 /// `wavesan cc`: `words` are the arguments behind "cc". Does not return when the compiler could be started.
 int compileCommand(const std::vector<std::string> &words);
 
+/// `wavesan c++`, and the executable called as wavesan-c++: the same as a compiler, without options of its own.
+int cxxCommand(const std::vector<std::string> &words);
+
+/// `wavesan doctor`: `words` are the arguments behind "doctor".
+int doctorCommand(const std::vector<std::string> &words);
+
 struct RunRequest {
   enum class Device { Auto, Gpu, Cpu } device = Device::Auto;
   std::string options;       ///< text of the WAVESAN_OPTIONS form, from -o, --seed and --gpu; wins over the environment
@@ -25,6 +31,9 @@ int runCommand(const RunRequest &request);
 
 /// `wavesan check`: `words` are the arguments behind "check". Does not return when the checker could be started.
 int checkCommand(const std::vector<std::string> &words);
+
+/// `wavesan report`: `words` are the arguments behind "report".
+int reportCommand(const std::vector<std::string> &words);
 
 /// `wavesan help options`.
 int helpOptionsCommand();

@@ -108,12 +108,18 @@ bool isOtherSource(std::string_view path) {
 
 std::string_view baseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// "clang++", "clang++-22", "amdclang++", "hipcc", "g++"... as the first word names the compiler.
+/// "clang++", "clang++-22", "amdclang++", "hipcc", "g++", "x86_64-linux-gnu-c++-12"...: the first word names the
+/// compiler.
 bool isCompilerName(std::string_view word) {
   if (word.empty() || word[0] == '-' || word[0] == '@')
     return false;
   std::string_view name = baseName(word);
-  for (std::string_view stem : {"clang++", "amdclang++", "hipcc", "clang", "amdclang", "hipcc.bin"})
+  for (std::string_view gnu : {"-g++", "-gcc", "-c++", "-clang++", "-clang"}) // behind a target triple
+    if (size_t at = name.rfind(gnu);
+        at != std::string_view::npos && name.substr(0, at).find('-') != std::string_view::npos)
+      name.remove_prefix(at + 1);
+  for (std::string_view stem :
+       {"clang++", "amdclang++", "hipcc", "clang", "amdclang", "hipcc.bin", "g++", "gcc", "c++", "cc", "wavesan-c++"})
     if (name == stem || (name.starts_with(stem) && name.size() > stem.size() + 1 && name[stem.size()] == '-' &&
                          name.find_first_not_of("0123456789.", stem.size() + 1) == std::string_view::npos))
       return true;
@@ -168,9 +174,12 @@ void readOption(CompileLine &line, std::string_view word, std::string_view value
   if (word == "-E" || word == "-M" || word == "-MM" || word == "-fsyntax-only" || word == "--preprocess" ||
       word == "--precompile")
     line.phase = CompilePhase::Preprocess;
-  else if (word == "-c" || word == "-S" || word == "-emit-llvm" || word == "--compile" || word == "--assemble")
+  else if (startsWith("-L") || word == "-nostdlib" || word == "-nodefaultlibs" || word == "--library-directory")
+    line.hasLibraryPath = true;
+  else if (word == "-c" || word == "-S" || word == "-emit-llvm" || word == "--compile" || word == "--assemble") {
     wantsObjectOnly = true;
-  else if (startsWith("--offload-arch="))
+    line.assemblyOnly |= word == "-S" || word == "-emit-llvm" || word == "--assemble";
+  } else if (startsWith("--offload-arch="))
     addArchs(line, after("--offload-arch="));
   else if (startsWith("--cuda-gpu-arch="))
     addArchs(line, after("--cuda-gpu-arch="));
@@ -184,9 +193,10 @@ void readOption(CompileLine &line, std::string_view word, std::string_view value
     line.rocmPath = after("--hip-path=");
   else if (word == "--rocm-path" || word == "--hip-path")
     line.rocmPath = value;
-  else if (startsWith("--rocm-device-lib-path=") || startsWith("--hip-device-lib-path="))
+  else if (startsWith("--rocm-device-lib-path=") || startsWith("--hip-device-lib-path=")) {
     line.hasDeviceLibPath = true;
-  else if (startsWith("-mcode-object-version="))
+    line.deviceLibPath = after(word.substr(0, word.find('=') + 1));
+  } else if (startsWith("-mcode-object-version="))
     line.hasCodeObjectVersion = true;
   else if (word == "-mwavefrontsize64")
     line.wave64 = true;
@@ -271,7 +281,9 @@ CompileLine readCompileLine(const std::vector<std::string> &words, std::string &
   CompileLine line;
   size_t first = 0;
   if (!words.empty() && isCompilerName(words[0])) {
-    line.compiler = words[0];
+    // Our own name: `wavesan cc` in front of a build that uses wavesan-c++ already.
+    if (baseName(words[0]) != "wavesan-c++")
+      line.compiler = words[0];
     first = 1;
   }
   line.verbatimArgs.assign(words.begin() + first, words.end());

@@ -39,6 +39,9 @@ struct CompileLine {
   std::vector<std::string> offloadArchs; ///< as given, e.g. "gfx90a:xnack+"; duplicates dropped
   std::string rocmPath;                  ///< --rocm-path= or --hip-path=
   bool hasDeviceLibPath = false;         ///< --rocm-device-lib-path= or --hip-device-lib-path=
+  std::string deviceLibPath;             ///< its value
+  bool hasLibraryPath = false;           ///< any -L, or no standard libraries: what is linked is the user's business
+  bool assemblyOnly = false;             ///< -S or -emit-llvm: device code is not linked
   bool hasDebugInfo = false;             ///< any -g option that asks for line numbers (not -g0, -ggdb0)
   bool hasOptimization = false;          ///< any -O
   bool hasCodeObjectVersion = false;
@@ -48,8 +51,9 @@ struct CompileLine {
   bool hostOnly = false;          ///< --cuda-host-only, --offload-host-only
   bool noGpuLib = false;
   bool noGpuInc = false;
-  bool flushDenormals = false; ///< -fgpu-flush-denormals-to-zero
-  bool hipLink = false;        ///< --hip-link
+  bool flushDenormals = false;            ///< -fgpu-flush-denormals-to-zero
+  bool hipLink = false;                   ///< --hip-link
+  std::vector<std::string> pluginOptions; ///< from `wavesan cc`'s own options, not from this line
 
   bool isHipcc() const;
   bool hasSource() const;

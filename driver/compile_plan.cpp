@@ -24,7 +24,8 @@ bool addWaveSizes(const CompileLine &line, const std::vector<std::string> &archs
                    "-D__AMDGCN_WAVEFRONT_SIZE=32 or 64 yourself";
       return false;
     }
-    plan.command.insert(plan.command.end(), {"-Xarch_" + arch, define + std::to_string(*size)});
+    if (!line.hostOnly) // clang would warn of an option that it has no use for
+      plan.command.insert(plan.command.end(), {"-Xarch_" + arch, define + std::to_string(*size)});
   }
   // Host code reads warpSize too; 64 is what clang itself used to define there.
   plan.command.insert(plan.command.end(), {"-Xarch_host", define + "64"});
@@ -52,7 +53,7 @@ void addUserArguments(const CompileLine &line, bool markLanguages, std::vector<s
     if (mark)
       command.insert(command.end(), {"-x", "hip"});
     command.push_back(line.args[i]);
-    if (mark)
+    if (mark && std::next(input) != line.inputs.end()) // clang warns of one behind the last file
       command.insert(command.end(), {"-x", "none"});
   }
 }
@@ -130,6 +131,11 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
     add({"-Xarch_device", "-fpass-plugin=" + layout.plugin.string()});
     if (!line.hasDebugInfo)
       add({"-Xarch_device", "-gline-tables-only"});
+    // The plugin's options are known once it is loaded. There is no device-only spelling; host code ignores them.
+    if (!line.pluginOptions.empty())
+      add({"-fplugin=" + layout.plugin.string()});
+    for (const std::string &option : line.pluginOptions)
+      add({"-Xclang", "-mllvm", "-Xclang", option});
   }
 
   addUserArguments(line, !compiler.isHipcc, c);

@@ -4,6 +4,8 @@
 // Locating the parts of the installation.
 #include "layout.h"
 
+#include <cstdlib>
+
 namespace fs = std::filesystem;
 
 namespace wavesan::driver {
@@ -22,6 +24,13 @@ Layout layoutOfThisExecutable(std::string &error) {
     return {};
   }
   return layoutBelow(self.parent_path().parent_path());
+}
+
+Layout layoutOfThisProcess(std::string &error) {
+  Layout layout = layoutOfThisExecutable(error);
+  if (const char *plugin = std::getenv("WAVESAN_PLUGIN"); plugin && *plugin && error.empty())
+    layout.plugin = fs::absolute(plugin);
+  return layout;
 }
 
 std::string missingPart(const fs::path &file, const char *what) {

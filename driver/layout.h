@@ -17,6 +17,7 @@ struct Layout {
   std::filesystem::path agentDir;     ///< directory of the CPU agent's libhsa-runtime64.so.1
   std::filesystem::path compatHeader; ///< for -include
 
+  std::filesystem::path waitChecker() const { return hsaTool.parent_path() / "wavesan-check"; }
   std::filesystem::path agent() const { return agentDir / "libhsa-runtime64.so.1"; }
 };
 
@@ -25,6 +26,10 @@ Layout layoutBelow(const std::filesystem::path &prefix);
 
 /// The layout of the running executable. On failure (no /proc) `error` is one line and the paths are empty.
 Layout layoutOfThisExecutable(std::string &error);
+
+/// layoutOfThisExecutable with what the environment says: WAVESAN_PLUGIN names another plugin file, one that was built
+/// for another compiler.
+Layout layoutOfThisProcess(std::string &error);
 
 /// Empty if `file` exists, else one line: what is missing, where it was looked for, and what to do.
 std::string missingPart(const std::filesystem::path &file, const char *what);

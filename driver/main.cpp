@@ -8,14 +8,18 @@
 #include "run_line.h"
 
 #include <cstdio>
+#include <string_view>
 
 using namespace wavesan::driver;
 
 static constexpr char kHelp[] =
     "WaveSan finds data races in AMD GPU programs, on a GPU or, without one, on the CPU.\n\n"
     "  wavesan cc [--show] ARGS...            compile a HIP program: any clang++ or hipcc command line\n"
+    "  wavesan c++ ARGS...                    the same as a compiler for build systems (also: wavesan-c++)\n"
     "  wavesan run [OPTIONS] [--] PROGRAM...  run it and report its races\n"
     "  wavesan check [OPTIONS] FILES...       find missing waits in machine code\n"
+    "  wavesan report [OPTIONS] FILES...      merge, filter and convert JSON reports\n"
+    "  wavesan doctor [--json] [ARGS...]      check that everything needed is installed\n"
     "  wavesan help options                   the settings of WAVESAN_OPTIONS\n"
     "  wavesan --version\n\n"
     "Example:\n"
@@ -37,29 +41,42 @@ static int help(const std::vector<std::string> &words) {
     return printHelp();
   if (words[0] == "options")
     return helpOptionsCommand();
-  if (words[0] == "cc")
+  if (words[0] == "cc" || words[0] == "c++")
     return compileCommand({"--help"});
   if (words[0] == "run")
     return run({"--help"});
   if (words[0] == "check")
     return checkCommand({"--help"});
-  return fail("help: no such topic '" + words[0] + "' (cc, run, check, options)");
+  if (words[0] == "report")
+    return reportCommand({"--help"});
+  if (words[0] == "doctor")
+    return doctorCommand({"--help"});
+  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, check, report, doctor, options)");
 }
 
 int main(int argc, char **argv) {
+  // A link of this name is a compiler: every word belongs to it.
+  if (argc > 0 && std::string_view(argv[0]).substr(std::string_view(argv[0]).rfind('/') + 1) == "wavesan-c++")
+    return cxxCommand({argv + 1, argv + argc});
   std::string command = argc > 1 ? argv[1] : "--help";
   std::vector<std::string> rest(argv + (argc > 1 ? 2 : 1), argv + argc);
   if (command == "cc")
     return compileCommand(rest);
+  if (command == "c++")
+    return cxxCommand(rest);
+  if (command == "doctor")
+    return doctorCommand(rest);
   if (command == "run")
     return run(rest);
   if (command == "check")
     return checkCommand(rest);
+  if (command == "report")
+    return reportCommand(rest);
   if (command == "help")
     return help(rest);
   if (command == "--help" || command == "-h")
     return printHelp();
   if (command == "--version")
     return printVersion();
-  return fail("no such command '" + command + "' (cc, run, check, help)");
+  return fail("no such command '" + command + "' (cc, c++, run, check, report, doctor, help)");
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `wavesan run`: choose the device, start the program, wait for it, answer with its status or with the race status.
+#include "checks.h"
 #include "child_process.h"
 #include "commands.h"
 #include "elf_rpath.h"
@@ -59,14 +60,15 @@ std::optional<abi::Options> checkedOptions(const std::string &fromFlags) {
 std::optional<bool> chooseCpu(RunRequest::Device device) {
   if (device == RunRequest::Device::Cpu)
     return true;
-  std::string why = whyNoGpu();
-  if (why.empty())
+  const Check gpu = checkGpu(Machine::current());
+  if (gpu.state == Check::State::Ok)
     return false;
+  const std::string why = gpu.isProblem() ? gpu.text : "no usable AMD GPU (" + whyNoGpu() + ")";
   if (device == RunRequest::Device::Gpu) {
-    fail("no usable AMD GPU (" + why + ")");
+    fail(why);
     return std::nullopt;
   }
-  say("no usable AMD GPU (" + why + "); running on the CPU agent");
+  say(why + "; running on the CPU agent");
   return true;
 }
 
@@ -74,6 +76,24 @@ int couldNotStart(const std::string &program, int why) {
   // ENOENT for a file that exists: its interpreter or loader is missing.
   bool missing = why == ENOENT || why == ENOTDIR;
   return fail("cannot run " + program + ": " + std::strerror(why), missing ? kExitNotFound : kExitNotExecutable);
+}
+
+/// The program never reached WaveSan: what of the installation can be the cause, in doctor's words. Not asked beforehand,
+/// because a program may bring what this machine lacks.
+void sayWhatIsWrong(const Layout &layout, bool cpu) {
+  const Machine machine = Machine::current();
+  std::vector<Check> checks = {checkHsaTool(layout, true),
+                               cpu ? checkAgent(layout, true) : checkHsaRuntime(machine, true),
+                               checkHipRuntime(machine, findHip(machine, CompileLine(), Version()))};
+  for (const Check &check : checks)
+    if (check.isProblem())
+      say(check.text);
+}
+
+/// Whether the result lacks something that could have been a race.
+bool isIncomplete(const abi::StatusPage &page) {
+  return page.checkedAccesses.load() == 0 || page.errors.load() != 0 || page.dispatchesPending.load() != 0 ||
+         page.racesLost.load() != 0;
 }
 
 /// What the program itself could not say any more.
@@ -87,9 +107,16 @@ void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const ab
   if (end.signal)
     say("program ended by signal " + std::to_string(end.signal) + " (" + strsignal(end.signal) + ")" +
         (summaries < attached ? " before its summary; so far: " + countsOf(page) : ""));
+  else if (attached > 1 && summaries == attached && options.summary)
+    say(std::to_string(attached) + " processes, all together: " + countsOf(page));
   else if (summaries < attached && options.summary)
     say(std::to_string(attached - summaries) + " of " + std::to_string(attached) +
         " processes ended before their summary; all together: " + countsOf(page));
+  if (page.checkedAccesses.load() == 0 && summaries < attached)
+    say("nothing was checked: this is no clean result");
+  if (uint64_t pending = page.dispatchesPending.load())
+    say(std::to_string(pending) + (pending == 1 ? " dispatch was" : " dispatches were") +
+        " not evaluated: the process ended first; the result is incomplete");
   if (uint64_t errors = page.errors.load())
     say(std::to_string(errors) + " errors of the tool itself, printed above: the result is incomplete");
 }
@@ -107,11 +134,11 @@ int runCommand(const RunRequest &request) {
   std::optional<bool> cpu = chooseCpu(request.device);
   if (!cpu)
     return kExitUsage;
-  if (std::string missing = missingPart(layout.hsaTool, "the HSA tool library"); !missing.empty())
-    return fail(missing);
+  if (Check check = checkHsaTool(layout, false); check.isProblem())
+    return fail(check.text);
   if (*cpu)
-    if (std::string missing = missingPart(layout.agent(), "the CPU agent"); !missing.empty())
-      return fail(missing);
+    if (Check check = checkAgent(layout, false); check.isProblem())
+      return fail(check.text);
   StatusMemory status(error);
   if (!status.page())
     return fail(error);
@@ -130,11 +157,19 @@ int runCommand(const RunRequest &request) {
   if (end.startError)
     return couldNotStart(program, end.startError);
   sayWhatIsMissing(*status.page(), end, *options, *cpu);
+  if (status.page()->processesAttached.load() == 0)
+    sayWhatIsWrong(layout, *cpu);
   if (status.page()->races.load() > 0 && options->exitcode != 0)
     return options->exitcode;
   if (end.signal) {
     endBySignal(end.signal);
     return 128 + end.signal; // a signal that ends nothing by default
+  }
+  if (end.exitStatus == 0 && options->incomplete_exitcode != 0 && status.page()->races.load() == 0 &&
+      isIncomplete(*status.page())) {
+    say("incomplete result: exit status " + std::to_string(options->incomplete_exitcode) +
+        " (option incomplete_exitcode)");
+    return options->incomplete_exitcode;
   }
   return end.exitStatus;
 }

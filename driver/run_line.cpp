@@ -4,6 +4,7 @@
 // Reading the command line of `wavesan run`.
 #include "run_line.h"
 
+#include "flag_errors.h"
 #include "message.h"
 
 #include <CLI/CLI.hpp>
@@ -48,7 +49,8 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   RunLine line;
   CLI::App app{"Runs a program compiled with `wavesan cc` and reports its races.", "wavesan run"};
   app.formatter(std::make_shared<RunHelp>());
-  app.footer("Exit status: 66 if a race was reported (option exitcode), else the program's own.\n"
+  app.footer("Exit status: 66 if a race was reported (option exitcode), else the program's own; 67 in place of 0 if nothing\n"
+             "was checked or results are missing (option incomplete_exitcode).\n"
              "All settings of -o: wavesan help options");
   std::string device = "auto", gpu;
   std::optional<uint64_t> seed;
@@ -72,7 +74,7 @@ RunLine readRunLine(const std::vector<std::string> &words) {
     return line;
   } catch (const CLI::ParseError &e) {
     line.done = true;
-    line.status = fail(std::string("run: ") + e.what());
+    line.status = fail("run: " + flagError(app, e, {words.begin(), words.begin() + std::ptrdiff_t(own)}));
     return line;
   }
   size_t program = own + (own < words.size() && words[own] == "--");

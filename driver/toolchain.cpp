@@ -225,6 +225,7 @@ HipInstall findHip(const Machine &machine, const CompileLine &line, const Versio
   if (root.empty())
     return hip;
   hip.versionRoot = root;
+  hip.headersAreMissing = !holdsHip(root);
 
   fs::path include = machine.at(root) / "include" / "hip";
   std::string version = contents(include / "hip_version.h");

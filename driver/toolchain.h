@@ -58,17 +58,18 @@ std::optional<Compiler> findCompiler(const Machine &machine, const PluginTarget 
 
 /// The HIP installation a compilation uses, and the repairs it needs for a new clang.
 struct HipInstall {
-  std::string rocmPath;      ///< what clang must be told by --rocm-path; empty: it finds it by itself
-  std::string deviceLibPath; ///< what clang must be told by --rocm-device-lib-path; empty: it finds it by itself
-  std::string versionRoot;   ///< directory that holds include/hip; empty: no HIP found
-  Version version;           ///< 0.0.0 when hip_version.h was not found
+  std::string rocmPath;           ///< what clang must be told by --rocm-path; empty: it finds it by itself
+  std::string deviceLibPath;      ///< what clang must be told by --rocm-device-lib-path; empty: it finds it by itself
+  std::string versionRoot;        ///< directory that holds include/hip; empty: no HIP found
+  Version version;                ///< 0.0.0 when hip_version.h was not found
+  bool headersAreMissing = false; ///< versionRoot was named by the user or the environment and holds no include/hip
 
   // Causes, each detected in the installed files:
-  bool headersNeedWaveSize = false;  ///< HIP headers read __AMDGCN_WAVEFRONT_SIZE, which clang 22 no longer defines
-  bool headersNeedRcpF16 = false;    ///< hip_fp16.h calls __llvm_amdgcn_rcp_f16
-  bool needsCodeObjectV4 = false;    ///< HIP before 6 rejects newer code objects
-  std::string fenceBitcode;       ///< hip.bc, where it defines the __atomic_work_item_fence that headers call
-  std::string denormalBitcodeOff; ///< oclc_daz_opt_off.bc, where ocml.bc still needs it
+  bool headersNeedWaveSize = false; ///< HIP headers read __AMDGCN_WAVEFRONT_SIZE, which clang 22 no longer defines
+  bool headersNeedRcpF16 = false;   ///< hip_fp16.h calls __llvm_amdgcn_rcp_f16
+  bool needsCodeObjectV4 = false;   ///< HIP before 6 rejects newer code objects
+  std::string fenceBitcode;         ///< hip.bc, where it defines the __atomic_work_item_fence that headers call
+  std::string denormalBitcodeOff;   ///< oclc_daz_opt_off.bc, where ocml.bc still needs it
   std::string denormalBitcodeOn;
 };
 

@@ -16,7 +16,9 @@ wavesan_packages=(
   llvm-$wavesan_llvm-dev llvm-$wavesan_llvm-tools                       # the plugin and the engine; FileCheck and lit
   libamdhip64-dev libhsa-runtime-dev rocm-device-libs                   # AMD's HIP runtime, HSA headers, device libraries
   rocminfo                                                              # an HSA program for the tests
-  cmake ninja-build ccache g++ python3                                  # build
+  llvm-19-dev llvm-19-tools clang-19 lld-19 hipcc                       # tests: the plugin for another LLVM, and under hipcc
+  make dpkg-dev file                                                    # tests: build systems, the Debian package
+  cmake ninja-build ccache g++ python3 python3-jsonschema               # build; validating reports
   libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev         # libraries
 )
 

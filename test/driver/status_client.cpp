@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Stands in for a program with the HSA tool library: attaches to the status page, adds to it, and ends as told.
-//   status_client [attach] [races=N] [checked=N] [kernels=N] [errors=N] [summary] [exit=N | signal=N]
+//   status_client [attach] [races=N] [checked=N] [kernels=N] [errors=N] [pending=N] [lost=N] [summary] [exit=N | signal=N]
 #include "wavesan/abi/hooks.h"
 #include "wavesan/abi/status_page.h"
 
@@ -40,6 +40,10 @@ int main(int argc, char **argv) {
       page->kernels += n;
     else if (name == "errors")
       page->errors += n;
+    else if (name == "pending")
+      page->dispatchesPending += n;
+    else if (name == "lost")
+      page->racesLost += n;
     else if (name == "summary")
       page->summariesPrinted += 1;
     else if (name == "exit")

@@ -31,8 +31,10 @@ protected:
   Supervisor() {
     fs::create_directories(Dir.path() / "bin");
     fs::copy_file(WAVESAN_TEST_COMMAND, Dir.path() / "bin/wavesan");
-    Dir.write("lib/wavesan/libwavesan-hsa.so", "");
-    Dir.write("lib/wavesan/cpu-agent/libhsa-runtime64.so.1", "");
+    Dir.write("lib/wavesan/libwavesan-hsa.so", "\x7f"
+                                               "ELF");
+    Dir.write("lib/wavesan/cpu-agent/libhsa-runtime64.so.1", "\x7f"
+                                                             "ELF");
   }
 
   pid_t start(Words words, const Words &environment = {}) {
@@ -83,7 +85,56 @@ bool contains(const std::string &text, const std::string &part) { return text.fi
 
 TEST_F(Supervisor, PassesTheProgramsStatusOn) {
   EXPECT_EQ(run({"run", "--device=cpu", "--", "sh", "-c", "exit 7"}).status, 7);
-  EXPECT_EQ(run({"run", "--device=cpu", "true"}).status, 0);
+  EXPECT_EQ(run({"run", "--device=cpu", kClient, "attach", "checked=1", "summary"}).status, 0);
+}
+
+TEST_F(Supervisor, AnIncompleteResultIsNoSuccess) {
+  const Words run0 = {"run", "--device=cpu", kClient, "attach", "summary"};
+  auto with = [&](std::initializer_list<const char *> more) {
+    Words words = run0;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  EXPECT_EQ(run(with({})).status, 67); // nothing was checked
+  EXPECT_EQ(run(with({"checked=1"})).status, 0);
+  EXPECT_EQ(run(with({"checked=1", "errors=1"})).status, 67);
+  EXPECT_EQ(run(with({"checked=1", "lost=1"})).status, 67);
+  Ended e = run(with({"checked=1", "pending=2"}));
+  EXPECT_EQ(e.status, 67);
+  EXPECT_TRUE(contains(e.err, "wavesan: 2 dispatches were not evaluated: the process ended first")) << e.err;
+  EXPECT_TRUE(contains(e.err, "wavesan: incomplete result: exit status 67 (option incomplete_exitcode)\n")) << e.err;
+  // The program's own failure and races count first.
+  EXPECT_EQ(run(with({"errors=1", "exit=7"})).status, 7);
+  EXPECT_EQ(run(with({"errors=1", "races=1"})).status, 66);
+  EXPECT_EQ(run({"run", "--device=cpu", "-o", "incomplete_exitcode=0", "true"}).status, 0);
+  EXPECT_EQ(run({"run", "--device=cpu", "-o", "incomplete_exitcode=9", "true"}).status, 9);
+}
+
+TEST_F(Supervisor, TheTotalCountsAllProcesses) {
+  const std::string one = kClient + " attach checked=5 kernels=1 summary";
+  Ended e = run({"run", "--device=cpu", "sh", "-c", one + "; " + one + " races=1; " + one});
+  EXPECT_EQ(e.status, 66);
+  EXPECT_TRUE(contains(e.err, "wavesan: 3 processes, all together: checked 15 accesses in 3 kernels: 1 races\n"))
+      << e.err;
+}
+
+TEST_F(Supervisor, FlagsWinOverTheEnvironment) {
+  EXPECT_EQ(
+      run({"run", "--device=cpu", "-o", "incomplete_exitcode=8", "true"}, {"WAVESAN_OPTIONS=incomplete_exitcode=9"})
+          .status,
+      8);
+  Ended e = run({"run", "--device=cpu", "--seed=5", "--gpu=gfx1030", "sh", "-c", "echo $WAVESAN_OPTIONS"},
+                {"WAVESAN_OPTIONS=seed=1:gpu=gfx90a"});
+  EXPECT_EQ(e.out, "seed=1:gpu=gfx90a:gpu=gfx1030:seed=5\n"); // the last one counts
+}
+
+TEST_F(Supervisor, UnknownFlagsAreNamedWithTheNearest) {
+  Ended e = run({"run", "--devize=cpu", "true"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_EQ(e.err, "wavesan: error: run: unknown option '--devize'; did you mean '--device'?\n");
+  e = run({"report", "--min-cout=3", "x.json"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_EQ(e.err, "wavesan: error: report: unknown option '--min-cout'; did you mean '--min-count'?\n");
 }
 
 TEST_F(Supervisor, SaysWhenNothingWasChecked) {
@@ -131,7 +182,7 @@ TEST_F(Supervisor, RacesBeforeASignalKeepTheRaceStatus) {
 
 TEST_F(Supervisor, NamesProcessesWithoutSummary) {
   Ended e = run({"run", "--device=cpu", kClient, "attach", "checked=3", "kernels=1"});
-  EXPECT_EQ(e.status, 0);
+  EXPECT_EQ(e.status, 0); // what it had checked is complete
   EXPECT_TRUE(contains(
       e.err, "1 of 1 processes ended before their summary; all together: checked 3 accesses in 1 kernels: 0 races"))
       << e.err;
@@ -185,7 +236,7 @@ TEST_F(Supervisor, DeviceChoice) {
   EXPECT_EQ(e.status, 2);
   EXPECT_TRUE(contains(e.err, "no usable AMD GPU (/dev/kfd: No such file or directory)")) << e.err;
   e = run({"run", "true"});
-  EXPECT_EQ(e.status, 0);
+  EXPECT_EQ(e.status, 67);
   EXPECT_TRUE(
       contains(e.err, "wavesan: no usable AMD GPU (/dev/kfd: No such file or directory); running on the CPU agent\n"))
       << e.err;
