@@ -7,6 +7,7 @@
 #   %run90a       wavesan run on the CPU agent as gfx90a (waves of 64)
 #   %run1030      the same as gfx1030 (waves of 32)
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
+#   %gpucheck     scripts/gpu-check
 #   %clean        the same for a program that has only a clean build
 import os
 
@@ -27,6 +28,9 @@ if not os.path.exists("/dev/kfd"):
 wavesan = os.path.join(config.wavesan_bin, "wavesan")
 include = os.path.join(config.test_source_root, "include")
 tools = os.path.join(config.test_source_root, "tools")
+repository = os.path.dirname(os.path.dirname(config.test_source_root))
+check_formats = os.path.join(repository, "test", "report", "check_formats.py")
+schema = os.path.join(repository, "docs", "report.schema.json")
 judge = f"{config.python} -B {tools}/check_twin.py --wavesan={wavesan} --include={include} --temporary=%t"
 config.substitutions += [
     ("%wavesan", wavesan),
@@ -36,6 +40,8 @@ config.substitutions += [
     ("%twin", judge),
     ("%clean", judge + " --only-clean"),
     ("%python", config.python),
+    ("%tools", tools),
+    ("%check_formats", f"{config.python} -B {check_formats} --schema={schema}"),
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
     ("%gpucheck", f"{config.python} -B {os.path.join(config.test_source_root, '..', '..', 'scripts', 'gpu-check')} --wavesan={wavesan}"),

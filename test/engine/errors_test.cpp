@@ -226,7 +226,7 @@ entry:
   ret void
 })",
                                     arguments(), {}, linear(128, 128));
-  expectOutcome(outcome, Outcome::Deadlock, {"deadlock", "2 of 2 waves", "kernel k"});
+  expectOutcome(outcome, Outcome::Deadlock, {"deadlock", "2 of 2 waves", "wave 0 at an unknown line, wave 1 at", "kernel k"});
 }
 
 TEST(Errors, EndedWavesSatisfyBarriers) {

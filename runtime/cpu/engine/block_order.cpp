@@ -21,7 +21,7 @@ namespace {
 // then expands the inner loops in place.
 class RegionOrder {
 public:
-  RegionOrder(const LoopInfo &loops, std::vector<const BasicBlock *> &out) : loops(loops), out(out) {}
+  RegionOrder(const LoopInfo &loops, BlockOrder &out) : loops(loops), out(out) {}
 
   void run(const Loop *loop, const BasicBlock *entry) {
     std::vector<const BasicBlock *> postOrder; // nodes: blocks, or headers of inner loops
@@ -54,13 +54,17 @@ public:
       if (inner && node != (loop ? loop->getHeader() : nullptr))
         run(inner, node);
       else
-        out.push_back(node);
+        out.blocks.push_back(node);
+    }
+    if (loop && loop->getNumBackEdges() > 1) {
+      out.joins[entry] = uint32_t(out.blocks.size());
+      out.blocks.push_back(nullptr);
     }
   }
 
 private:
   const LoopInfo &loops;
-  std::vector<const BasicBlock *> &out;
+  BlockOrder &out;
 
   /// The loop directly inside `region` that contains the block, or null.
   const Loop *innerLoop(const Loop *region, const BasicBlock *block) const {
@@ -97,10 +101,10 @@ private:
 
 } // namespace
 
-std::vector<const BasicBlock *> orderBlocks(const llvm::Function &function) {
+BlockOrder orderBlocks(const llvm::Function &function) {
   DominatorTree dominators(const_cast<llvm::Function &>(function));
   LoopInfo loops(dominators);
-  std::vector<const BasicBlock *> order;
+  BlockOrder order;
   RegionOrder(loops, order).run(nullptr, &function.getEntryBlock());
   return order;
 }

@@ -92,6 +92,24 @@ void conditionalRun(Wave &w, const Op &o) {
   resumePending(stateOf(w));
 }
 
+/// Remembers a turn (barrier_flow.h) of some lanes. The list stays short: a lane takes each turn once between barriers.
+void noteTurn(Wave &wave, uint32_t turn, LaneMask lanes) {
+  if (turn == kNoTurn || !lanes || !wave.group->launch->barriers)
+    return;
+  auto &turns = stateOf(wave).turns;
+  if (!turns.empty() && turns.back().turn == turn)
+    turns.back().lanes |= lanes;
+  else
+    turns.push_back({turn, lanes});
+}
+
+void turningRun(Wave &w, const Op &o) {
+  const LaneMask taken = maskOf(w.at<uint8_t>(o.a), w.lanes) & w.exec;
+  noteTurn(w, uint32_t(o.imm), taken);
+  noteTurn(w, uint32_t(o.imm >> 32), w.exec & ~taken);
+  conditionalRun(w, o);
+}
+
 template <class T> uint64_t laneValue(const Wave &w, Register r, uint32_t lane) { return uint64_t(w.at<T>(r)[lane]); }
 uint64_t laneValue(const Wave &w, Register r, Width width, uint32_t lane) {
   switch (width) {
@@ -111,7 +129,10 @@ void switchRun(Wave &w, const Op &o) {
     rest &= ~same;
     const auto found = std::lower_bound(table.values.begin(), table.values.end(), value);
     const bool isCase = found != table.values.end() && *found == value;
-    const Edge &edge = table.edges[isCase ? table.target[size_t(found - table.values.begin())] : 0];
+    const uint32_t target = isCase ? table.target[size_t(found - table.values.begin())] : 0;
+    const Edge &edge = table.edges[target];
+    if (!table.turns.empty())
+      noteTurn(w, table.turns[target], same);
     applyMoves(w, edge.moves, same);
     addPending(*w.frame, edge.block, same);
   }
@@ -316,6 +337,7 @@ bool pushFrame(WaveState &w, const Function &function, LaneMask lanes, const Cal
 
 Handler branch() { return branchRun; }
 Handler conditionalBranch() { return conditionalRun; }
+Handler turningBranch() { return turningRun; }
 Handler switchOp() { return switchRun; }
 Handler call() { return callRun; }
 Handler returnOp() { return returnRun; }

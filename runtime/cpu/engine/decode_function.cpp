@@ -53,9 +53,15 @@ std::unique_ptr<Function> Decoder::decode() {
   out = std::make_unique<Function>();
   out->name = source.getName().str();
 
-  const std::vector<const BasicBlock *> order = orderBlocks(source);
+  const BlockOrder blockOrder = orderBlocks(source);
+  const std::vector<const BasicBlock *> &order = blockOrder.blocks;
   for (uint32_t i = 0; i < order.size(); ++i)
-    blockIndex[order[i]] = i;
+    if (order[i])
+      blockIndex[order[i]] = i;
+  joinIndex = blockOrder.joins;
+  DenseMap<uint32_t, const BasicBlock *> headerOfJoin;
+  for (const auto &[header, join] : joinIndex)
+    headerOfJoin[join] = header;
   current = &order[0]->front();
 
   std::string signatureFailure;
@@ -84,6 +90,12 @@ std::unique_ptr<Function> Decoder::decode() {
     out->blockStart.push_back(uint32_t(out->ops.size()));
     if (!signatureFailure.empty() && block == order[0]) {
       emit(unsupported()).extra = text(signatureFailure + " is not supported by the CPU agent");
+    }
+    if (!block) {
+      const BasicBlock *header = headerOfJoin.lookup(uint32_t(out->blockStart.size() - 1));
+      current = &header->front();
+      emit(branch()).extra = extra<Edge>(Edge{blockIndex.lookup(header), {}});
+      continue;
     }
     for (const Instruction &i : *block)
       decodeInstruction(const_cast<Instruction &>(i));
@@ -168,6 +180,8 @@ std::vector<Move> Decoder::parallelCopy(std::vector<Move> moves) {
 Edge Decoder::makeEdge(const BasicBlock *from, const BasicBlock *to) {
   Edge edge;
   edge.block = blockIndex.lookup(to);
+  if (const auto join = joinIndex.find(to); join != joinIndex.end() && blockIndex.lookup(from) >= edge.block)
+    edge.block = join->second; // a back edge
   std::vector<Move> moves;
   for (const PHINode &phi : to->phis()) {
     const Value *incoming = phi.getIncomingValueForBlock(from);
@@ -186,6 +200,11 @@ Edge Decoder::makeEdge(const BasicBlock *from, const BasicBlock *to) {
   return edge;
 }
 
+uint32_t Decoder::turnOf(const Instruction &branch, unsigned successor) const {
+  const bool inKernel = context.barriers && &source == context.kernel;
+  return inKernel ? context.barriers->turnOf(branch, branch.getSuccessor(successor)) : kNoTurn;
+}
+
 void Decoder::visitBranchInst(BranchInst &i) {
   if (i.isUnconditional()) {
     Edge edge = makeEdge(i.getParent(), i.getSuccessor(0));
@@ -196,9 +215,13 @@ void Decoder::visitBranchInst(BranchInst &i) {
   auto *edges = extra<std::array<Edge, 2>>();
   (*edges)[0] = makeEdge(i.getParent(), i.getSuccessor(0));
   (*edges)[1] = makeEdge(i.getParent(), i.getSuccessor(1));
-  Op &op = emit(conditionalBranch());
+  const uint32_t turns[2] = {turnOf(i, 0), turnOf(i, 1)};
+  const bool turning = turns[0] != turns[1];
+  Op &op = emit(turning ? turningBranch() : conditionalBranch());
   op.a = condition;
   op.extra = edges->data();
+  if (turning)
+    op.imm = turns[0] | uint64_t(turns[1]) << 32;
 }
 
 void Decoder::visitSwitchInst(SwitchInst &i) {
@@ -218,6 +241,11 @@ void Decoder::visitSwitchInst(SwitchInst &i) {
     table->values.push_back(value);
     table->target.push_back(edge);
   }
+  table->turns.push_back(turnOf(i, 0));
+  for (const auto &c : i.cases())
+    table->turns.push_back(turnOf(i, c.getSuccessorIndex()));
+  if (std::all_of(table->turns.begin(), table->turns.end(), [](uint32_t t) { return t == kNoTurn; }))
+    table->turns.clear();
   Op &op = emit(switchOp());
   op.a = condition;
   op.extra = table;

@@ -4,6 +4,8 @@
 // Decoder: addresses and memory.
 #include "decoder.h"
 
+#include "wavesan/abi/hooks.h"
+
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
@@ -147,11 +149,61 @@ void Decoder::visitLoadInst(LoadInst &i) {
   op.d = d[0];
 }
 
+/// The access hook of a store: the pass puts it immediately before the store, but for address computations.
+static const CallBase *accessHookOf(const StoreInst &store) {
+  for (const Instruction *i = store.getPrevNode(); i; i = i->getPrevNode()) {
+    if (isa<CastInst>(i) || isa<GetElementPtrInst>(i) || isa<BinaryOperator>(i))
+      continue;
+    const auto *call = dyn_cast<CallBase>(i);
+    const llvm::Function *callee = call ? call->getCalledFunction() : nullptr;
+    if (!callee)
+      return nullptr;
+    for (const abi::Hook hook : {abi::Hook::LdsAccess, abi::Hook::LdsRange, abi::Hook::GenericAccess,
+                                 abi::Hook::GenericRange, abi::Hook::GlobalAccess, abi::Hook::GlobalRange})
+      if (callee->getName() == abi::kHookSymbols[uint32_t(hook)])
+        return call;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+void Decoder::checkStore(StoreInst &i, Registers regs) {
+  const auto space = spaceOf(i.getPointerAddressSpace());
+  const CallBase *hook = accessHookOf(i);
+  if (!hook || !space || space == Space::Private)
+    return;
+  // Operands: state, address, [length], info, site, [variable of LDS hooks].
+  const unsigned infoAt = hook->getCalledFunction()->getName().contains("range") ? 3 : 2;
+  if (hook->arg_size() < infoAt + 2)
+    return;
+  const auto *info = dyn_cast<ConstantInt>(hook->getArgOperand(infoAt));
+  const auto *site = dyn_cast<ConstantInt>(hook->getArgOperand(infoAt + 1));
+  const ArrayRef<Leaf> leaves = leavesOf(i.getValueOperand()->getType());
+  if (!info || !site || leaves.size() != regs.size() || leaves.empty())
+    return;
+  auto *check = extra<StoreCheck>();
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const uint32_t bytes = (leaves[k].bits + 7) / 8;
+    check->leaves.push_back({regs[k], leaves[k].width, uint32_t(leaves[k].offset), bytes});
+    check->bytes = std::max(check->bytes, uint32_t(leaves[k].offset) + bytes);
+  }
+  check->info = uint32_t(info->getZExtValue());
+  check->site = uint32_t(site->getZExtValue());
+  if (space == Space::Lds && hook->arg_size() == infoAt + 3)
+    check->variable = use1(hook->getArgOperand(infoAt + 2));
+  const Register address = use1(i.getPointerOperand());
+  Op &op = emit(storeCheck(*space));
+  op.a = address;
+  op.extra = check;
+}
+
 void Decoder::visitStoreInst(StoreInst &i) {
   const Value *pointer = i.getPointerOperand(), *value = i.getValueOperand();
   const Registers b = use(value);
-  if (!i.isAtomic())
+  if (!i.isAtomic()) {
+    checkStore(i, b);
     return accessLeaves(false, pointer, value->getType(), b);
+  }
   const auto space = spaceOf(i.getPointerAddressSpace());
   const Register address = use1(pointer);
   if (!space || b.size() != 1 || isOdd(value->getType()))

@@ -12,6 +12,7 @@
 #ifndef WAVESAN_CPU_ENGINE_DECODER_H
 #define WAVESAN_CPU_ENGINE_DECODER_H
 
+#include "barrier_flow.h"
 #include "function.h"
 #include "handlers.h"
 #include "lds_layout.h"
@@ -49,6 +50,7 @@ struct KernelContext {
   llvm::DenseMap<const llvm::Argument *, std::vector<Register>> argumentRegisters;
   uint64_t explicitBytes = 0; ///< the hidden arguments follow, 8-byte aligned
   uint32_t launchBankBytes = 0;
+  std::unique_ptr<const BarrierFlow> barriers; ///< null if the kernel has none
 };
 
 /// Lays out the kernel's arguments.
@@ -109,6 +111,7 @@ private:
   llvm::DenseMap<const llvm::Value *, Registers> values;
   llvm::DenseMap<llvm::Type *, llvm::ArrayRef<Leaf>> leafCache;
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> blockIndex;
+  llvm::DenseMap<const llvm::BasicBlock *, uint32_t> joinIndex; ///< by loop header
   llvm::DenseMap<uint64_t, Register> maskConstants;
 
   using Operand = LaneOperand;
@@ -158,10 +161,12 @@ private:
   // Parts of instructions.
   void decodeInstruction(llvm::Instruction &i);
   Edge makeEdge(const llvm::BasicBlock *from, const llvm::BasicBlock *to);
+  uint32_t turnOf(const llvm::Instruction &branch, unsigned successor) const;
   std::vector<Move> parallelCopy(std::vector<Move> moves);
   void bitCast(const llvm::Value &to, const llvm::Value &from);
   void spaceCast(const llvm::Value &to, const llvm::Value &from);
   void checkKernargRead(const llvm::Value *pointer, uint64_t bytes);
+  void checkStore(llvm::StoreInst &i, Registers values);
   void accessLeaves(bool isLoad, const llvm::Value *pointer, llvm::Type *type, Registers regs);
 
   // Calls.

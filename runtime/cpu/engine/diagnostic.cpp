@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "diagnostic.h"
 
+#include "wavesan/abi/system_files.h"
+
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugLoc.h"
 #include "llvm/IR/Function.h"
@@ -32,6 +34,15 @@ std::string nameOf(const llvm::Instruction *i) {
 }
 
 } // namespace
+
+std::string lineOf(const WaveState &wave, const Op *op) {
+  const llvm::Instruction *origin = op ? originOf(wave, op) : nullptr;
+  const llvm::DILocation *location = origin ? origin->getDebugLoc().get() : nullptr;
+  // Barriers are mostly inlined from a header: the user's line is the outermost call.
+  while (location && location->getInlinedAt() && abi::isSystemFile({location->getFilename().data(), location->getFilename().size()}))
+    location = location->getInlinedAt();
+  return location ? location->getFilename().str() + ":" + std::to_string(location->getLine()) : std::string();
+}
 
 std::string locate(const LaunchState &launch, const WaveState &wave, const Op *op, const std::string &what) {
   std::string message;

@@ -13,6 +13,8 @@ namespace wavesan::cpu::engine {
 
 /// The outcome that a wave's fault stands for.
 Outcome describeFault(const LaunchState &launch, const WaveState &wave);
+/// "FILE:LINE" of the operation in the user's own code; empty if unknown.
+std::string lineOf(const WaveState &wave, const Op *op);
 /// `what` followed by the kernel and the position of the operation at which the wave stands.
 std::string locate(const LaunchState &launch, const WaveState &wave, const Op *op, const std::string &what);
 

@@ -26,6 +26,35 @@ namespace wavesan::cpu {
 /// Lanes are bits: lane i is bit i. Waves of 32 use the low half.
 using LaneMask = uint64_t;
 
+/// The barriers of a kernel, and the branches that decide which one a lane reaches next. Thread-safe; lives as long as
+/// its Program.
+class BarrierMap {
+public:
+  static constexpr uint32_t kAnySource = 0xffffffffu; ///< position unknown: it may be any barrier
+  static constexpr uint32_t kEnd = 0xfffffffeu;       ///< not a barrier: the end of the kernel
+  struct Barrier {
+    uint32_t source = kAnySource; ///< number of its source position, calls it was inlined through included
+    /// Written as an instruction of the target (a builtin or inline assembly), not as __syncthreads() and its like.
+    bool bare = false;
+  };
+  struct Position {
+    uint32_t line = 0, column = 0; ///< 0: unknown
+    uint32_t depth = 0;            ///< of its frame in the barrier's inlining chain, counted from the kernel, which is 0
+  };
+  virtual ~BarrierMap() = default;
+  virtual Barrier barrier(uint32_t site) const = 0;
+  /// True if lanes that took this turn could have come to `source` before it, and not to it as their next barrier after.
+  virtual bool leaves(uint32_t turn, uint32_t source) const = 0;
+  /// Where the turn's branch stands, told by the frame it shares with the barrier.
+  virtual Position position(uint32_t turn, uint32_t barrierSite) const = 0;
+};
+
+/// A branch that the lanes took since their last barrier and that left fewer barriers (or ends) to come next.
+struct Turn {
+  uint32_t turn; ///< for BarrierMap
+  LaneMask lanes;
+};
+
 /// What a hook can see of the wave that calls it. Valid during the call.
 struct WaveView {
   uint8_t *lds;          ///< host address of LDS byte 0 of this workgroup. A generic pointer into LDS is
@@ -39,6 +68,16 @@ struct WaveView {
   uint64_t scratchBytes;
   void *&workgroupData;  ///< the handler's own pointer, one per workgroup; null when the workgroup starts
   void *&dispatchData;   ///< the same, one per dispatch; shared by the threads that execute its workgroups
+  const BarrierMap *barriers = nullptr; ///< null if the kernel has none
+  const Turn *turns = nullptr;          ///< in the order in which they were taken
+  uint32_t turnCount = 0;
+};
+
+/// Two lanes of one store that write different values to the same bytes.
+struct LaneClash {
+  uint64_t address; ///< of the first byte that both write: LDS offset, or generic address
+  uint32_t size;    ///< bytes that both write, from there on
+  uint8_t lanes[2]; ///< in the order of their numbers
 };
 
 /// Receives the hook calls of a twin as wave-level operations. `exec` is the non-empty mask of calling lanes; arrays
@@ -62,6 +101,10 @@ public:
   /// After an atomic; no other wave has executed since the access hook before it. `wrote`: lanes whose atomic stored.
   virtual void atomicDone(WaveView &, LaneMask, const uint64_t * /*address*/, uint32_t /*info*/, uint32_t /*site*/,
                           LaneMask /*wrote*/) {}
+  /// Before a store, after its access hook, if its lanes clash: the first clash. `variable` is kNoVariable unless the store
+  /// is through an LDS pointer (`lds`).
+  virtual void laneClash(WaveView &, const LaneClash &, bool /*lds*/, uint32_t /*info*/, uint32_t /*site*/,
+                         uint32_t /*variable*/) {}
   virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void barrierLeave(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void fence(WaveView &wave, LaneMask exec, uint32_t info) = 0;

@@ -32,6 +32,7 @@ struct SwitchTable {
   std::vector<uint64_t> values; ///< sorted; values[i] goes to edges[target[i]]
   std::vector<uint32_t> target;
   std::vector<Edge> edges; ///< edges[0]: default
+  std::vector<uint32_t> turns; ///< of the edges (barrier_flow.h); empty if none of them is one
 };
 
 struct Function {

@@ -10,6 +10,8 @@
 
 #include "wave.h"
 
+#include <vector>
+
 namespace wavesan::cpu::engine {
 
 enum class IntBinary {
@@ -154,9 +156,24 @@ struct HookOperands {
   Register info = kNoRegister, site = kNoRegister, variable = kNoRegister, wrote = kNoRegister;
 };
 
+Handler storeCheck(Space); ///< a: address; extra: StoreCheck. Space: Flat or Lds.
+struct StoredLeaf {
+  Register reg;
+  Width width;
+  uint32_t offset, bytes; ///< in memory
+};
+/// A plain store of one lane, for the comparison of its lanes.
+struct StoreCheck {
+  std::vector<StoredLeaf> leaves;
+  uint32_t bytes = 0;              ///< from the first to behind the last that is written
+  uint32_t info = 0, site = 0;     ///< of the access hook
+  Register variable = kNoRegister; ///< operand of the LDS hook
+};
+
 // Control.
 Handler branch();            ///< extra: Edge
 Handler conditionalBranch(); ///< a: i1; extra: Edge[2] (true, false)
+Handler turningBranch();     ///< the same, and imm: turns of the edges (barrier_flow.h), the first in the low half
 Handler switchOp();          ///< a: value; extra: SwitchTable
 Handler call();              ///< a: target (u64) for indirect calls; d: first result; extra: CallSite
 Handler returnOp();          ///< extra: ReturnValues

@@ -99,6 +99,9 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     c.fixedLdsBytes = fixedLdsBytes;
     c.lds = layOutLds(f, fixedLdsBytes);
     layOutArguments(c, module->layout());
+    auto barriers = std::make_unique<BarrierFlow>(f);
+    if (!barriers->empty())
+      c.barriers = std::move(barriers);
     slot->entry = decode(*slot, f);
   }
   return *slot;
@@ -206,6 +209,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   state.functionAt = functionAt;
   state.program = this;
   state.kernel = &k;
+  state.barriers = launch.hooks ? k.context.barriers.get() : nullptr;
   std::vector<std::byte> bank(k.context.launchBankBytes + 64);
   state.launchBank = bank.data();
   fillLaunchBank(launch, k, state, bank.data());

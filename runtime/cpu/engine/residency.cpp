@@ -121,6 +121,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
     w.signalled = false;
     w.ended = false;
     w.atBarrier = false;
+    w.turns.clear();
     w.fault = {};
     w.stack.clear();
     const uint32_t left = items - k * lanes;
@@ -138,6 +139,17 @@ static void runWave(WaveState &w) {
   w.spent += uint32_t(quantum - w.quantum);
 }
 
+/// ": wave 0 at app.hip:12, wave 1 at app.hip:15"
+static std::string waitingLines(const Workgroup &group, uint64_t waiting) {
+  std::string text;
+  for (uint64_t rest = waiting; rest; rest &= rest - 1) {
+    const uint32_t k = uint32_t(__builtin_ctzll(rest));
+    const std::string line = lineOf(*group.waves[k], group.waves[k]->pc - 1);
+    text += (text.empty() ? ": wave " : ", wave ") + std::to_string(k) + " at " + (line.empty() ? "an unknown line" : line);
+  }
+  return text;
+}
+
 Outcome Residency::run(LaunchState &launch, uint32_t budget) {
   isSuspended = false;
   for (uint32_t k = 0; k < group.waveCount; ++k) {
@@ -152,7 +164,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
                                " waves of workgroup (" + std::to_string(group.id[0]) + ", " +
                                std::to_string(group.id[1]) + ", " + std::to_string(group.id[2]) +
                                ") wait for a barrier that cannot complete";
-      return {Outcome::Deadlock, locate(launch, first, first.pc - 1, what)};
+      return {Outcome::Deadlock, locate(launch, first, first.pc - 1, what + waitingLines(group, waiting))};
     }
     uint64_t choice = runnable;
     for (uint32_t skip = group.random.below(uint32_t(__builtin_popcountll(runnable))); skip; --skip)

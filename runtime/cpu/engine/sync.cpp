@@ -25,6 +25,23 @@ void Workgroup::arrive() {
   completeBarrierIfDone();
 }
 
+WaveView viewOf(Wave &w) {
+  Workgroup &g = *w.group;
+  return WaveView{.lds = w.lds,
+                  .ldsBytes = w.ldsBytes,
+                  .workgroup = {g.id[0], g.id[1], g.id[2]},
+                  .wave = w.index,
+                  .waveSize = w.lanes,
+                  .waveCount = g.waveCount,
+                  .scratch = reinterpret_cast<uint64_t>(w.scratch),
+                  .scratchBytes = uint64_t(w.lanes) * w.scratchStride,
+                  .workgroupData = g.hookData,
+                  .dispatchData = g.launch->hookData,
+                  .barriers = g.launch->barriers,
+                  .turns = static_cast<WaveState &>(w).turns.data(),
+                  .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size())};
+}
+
 namespace {
 
 // barrierPhase of a wave: the phase that must be complete before it goes on; the scheduler compares.
@@ -89,20 +106,6 @@ void kernargCheckRun(Wave &w, const Op &o) {
     w.raise(Outcome::MemoryFault, o, "read beyond the kernarg segment");
 }
 
-WaveView viewOf(Wave &w) {
-  Workgroup &g = *w.group;
-  return WaveView{.lds = w.lds,
-                  .ldsBytes = w.ldsBytes,
-                  .workgroup = {g.id[0], g.id[1], g.id[2]},
-                  .wave = w.index,
-                  .waveSize = w.lanes,
-                  .waveCount = g.waveCount,
-                  .scratch = reinterpret_cast<uint64_t>(w.scratch),
-                  .scratchBytes = uint64_t(w.lanes) * w.scratchStride,
-                  .workgroupData = g.hookData,
-                  .dispatchData = g.launch->hookData};
-}
-
 template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
 
 template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
@@ -143,9 +146,13 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
       wrote |= LaneMask(flags[__builtin_ctzll(rest)] & 1) << __builtin_ctzll(rest);
     handler->atomicDone(view, w.exec, w.at<uint64_t>(x.address), info(), site(), wrote);
     w.tick();
-  } else if constexpr (which == Hook::BarrierArrive)
+  } else if constexpr (which == Hook::BarrierArrive) {
     handler->barrierArrive(view, w.exec, site());
-  else if constexpr (which == Hook::BarrierLeave)
+    auto &turns = static_cast<WaveState &>(w).turns;
+    for (Turn &turn : turns)
+      turn.lanes &= ~w.exec;
+    std::erase_if(turns, [](const Turn &turn) { return !turn.lanes; });
+  } else if constexpr (which == Hook::BarrierLeave)
     handler->barrierLeave(view, w.exec, site());
   else if constexpr (which == Hook::Fence)
     handler->fence(view, w.exec, info());

@@ -34,6 +34,9 @@ enum class Width : uint8_t { B8, B16, B32, B64, B128 };
 inline constexpr uint32_t kWidths = 5;
 constexpr uint32_t bytesOf(Width w) { return 1u << uint32_t(w); }
 
+/// In place of a turn (barrier_flow.h).
+inline constexpr uint32_t kNoTurn = 0xffffffffu;
+
 using Register = uint32_t;
 enum class Bank : uint32_t { Frame, Constant, Wave, Launch };
 constexpr Register makeRegister(Bank bank, uint32_t offset) { return (uint32_t(bank) << 30) | offset; }

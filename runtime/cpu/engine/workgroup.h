@@ -41,6 +41,7 @@ struct WaveState : Wave {
   std::unique_ptr<std::byte[]> bankMemory; ///< of Bank::Wave
   bool ended = false;
   bool atBarrier = false;
+  std::vector<Turn> turns; ///< since each lane's last barrier
   uint32_t spent = 0; ///< memory and synchronisation operations in this turn of the workgroup
 };
 
@@ -58,6 +59,7 @@ struct LaunchState {
   const Function *(*functionAt)(LaunchState &, uint64_t address, const char **error) = nullptr;
   void *program = nullptr; ///< for the two above
   void *kernel = nullptr;
+  const BarrierMap *barriers = nullptr; ///< null if the kernel has none, or if nobody listens
   void *hookData = nullptr; ///< WaveView::dispatchData
   bool alone = true;        ///< no other workgroup of the launch is resident
 };
@@ -84,6 +86,8 @@ struct Workgroup {
   int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }
 };
 
+/// What a hook that this wave calls now may see.
+WaveView viewOf(Wave &w);
 /// Enters `function` with `lanes`; arguments are copied from the caller's registers. Faults on overflow.
 bool pushFrame(WaveState &w, const Function &function, LaneMask lanes, const CallSite *site);
 /// Makes the lowest pending block of the innermost frame with lanes the current one; ends the wave if there is none.

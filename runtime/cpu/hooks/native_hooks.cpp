@@ -37,9 +37,11 @@ public:
     if (!wave.workgroupData) {
       WorkgroupShadow *fresh = acquire();
       fresh->start(context, dispatchOf(wave), linearWorkgroup(*context, wave.workgroup), wave.waveCount);
+      fresh->divergence.start(wave.waveCount);
       wave.workgroupData = fresh;
     }
     shadowOf(wave)->laneCount[wave.wave] = std::popcount(exec);
+    shadowOf(wave)->divergence.begin(wave, exec);
   }
 
   void kernelEnd(WaveView &wave, LaneMask exec) override {
@@ -47,6 +49,7 @@ public:
     if (!s)
       return;
     abi::WaveRecord &r = s->state.waves[wave.wave];
+    s->divergence.end(wave, exec);
     r.lanesEnded += std::popcount(exec);
     // Lanes may return at different places; the wave ends with the last of them.
     if (r.lanesEnded == s->laneCount[wave.wave]) {
@@ -118,8 +121,32 @@ public:
     s->orderChanged(wave.wave);
   }
 
-  void barrierArrive(WaveView &wave, LaneMask, uint32_t) override {
+  void laneClash(WaveView &wave, const LaneClash &clash, bool lds, uint32_t info, uint32_t site,
+                 uint32_t variable) override {
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s)
+      return;
+    const uint64_t ldsBegin = reinterpret_cast<uint64_t>(wave.lds);
+    const bool inLds = lds || clash.address - ldsBegin < wave.ldsBytes;
+    abi::RaceRecord r{};
+    r.key = abi::raceKey(site, site, abi::RaceClass::LaneConflict);
+    r.raceClass = uint32_t(abi::RaceClass::LaneConflict);
+    r.space = uint32_t(inLds ? abi::RaceSpace::Lds : abi::RaceSpace::Global);
+    r.address = inLds && !lds ? clash.address - ldsBegin : clash.address;
+    r.size = clash.size;
+    r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : uint32_t(r.address) - variable;
+    for (int i = 0; i < 3; ++i)
+      r.workgroup[i] = r.previousWorkgroup[i] = wave.workgroup[i];
+    r.epoch = s->state.waves[wave.wave].epoch;
+    const auto bits = uint8_t(abi::accessBits(info));
+    r.previous = {site, uint16_t(wave.wave), clash.lanes[0], bits};
+    r.current = {site, uint16_t(wave.wave), clash.lanes[1], bits};
+    report(*s, r);
+  }
+
+  void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
+      s->divergence.arrive(wave, exec, site);
       const abi::WaveRecord &r = s->state.waves[wave.wave];
       s->state.barrierGeneration[(r.epoch + 1) % abi::kEpochBuffers][wave.wave] =
           core::barrierGenerationOf(r.generation);
@@ -159,6 +186,12 @@ public:
     auto *s = static_cast<WorkgroupShadow *>(workgroupData);
     if (!s)
       return;
+    s->divergence.finish([&](abi::RaceRecord &r) {
+      r.key = abi::raceKey(r.current.site, r.previous.site, abi::RaceClass(r.raceClass));
+      r.space = uint32_t(abi::RaceSpace::None);
+      workgroupId(*s->context, s->workgroup, r.workgroup);
+      report(*s, r);
+    });
     auto *out = reinterpret_cast<abi::DispatchCounters *>(s->context->counters);
     auto add = [](uint64_t &to, uint64_t v) {
       if (v)

@@ -5,6 +5,7 @@
 #ifndef WAVESAN_CPU_WORKGROUP_SHADOW_H
 #define WAVESAN_CPU_WORKGROUP_SHADOW_H
 
+#include "divergence.h"
 #include "global_check.h"
 #include "wavesan/core/lds_access.h"
 #include "wavesan/core/race_table.h"
@@ -27,6 +28,7 @@ struct WorkgroupShadow {
   SyncTable ldsSync;                   ///< atomics on its LDS
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
+  DivergenceCheck divergence;
   /// Per wave: LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary
   /// of its clock and of the waves that ended, for the fast path of lds_check.cpp; stale after anything that orders
   /// waves.

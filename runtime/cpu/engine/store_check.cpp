@@ -1,0 +1,130 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lanes of one store that write different values to the same bytes. Looks at the addresses and values in the registers
+// just before the store: which lane wins is then of no interest.
+#include "handlers.h"
+#include "lanes.h"
+#include "workgroup.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
+namespace wavesan::cpu::engine {
+namespace {
+
+/// One lane's value at its offset in the stored type. Bytes of no leaf are not written.
+bool differ(const Wave &w, const StoredLeaf &leaf, uint32_t a, uint32_t b) {
+  const std::byte *values = w.at<std::byte>(leaf.reg);
+  const size_t width = bytesOf(leaf.width);
+  return std::memcmp(values + a * width, values + b * width, leaf.bytes) != 0;
+}
+
+/// Two lanes store to one address: the first leaf in which they differ.
+std::optional<LaneClash> compareWhole(const Wave &w, const StoreCheck &check, uint64_t address, uint32_t a,
+                                      uint32_t b) {
+  for (const StoredLeaf &leaf : check.leaves)
+    if (differ(w, leaf, a, b))
+      return LaneClash{address + leaf.offset, leaf.bytes, {uint8_t(std::min(a, b)), uint8_t(std::max(a, b))}};
+  return std::nullopt;
+}
+
+/// Two lanes whose accesses overlap, b at or behind a: their common bytes, if they differ in one.
+std::optional<LaneClash> compareOverlap(const Wave &w, const StoreCheck &check, uint64_t addressA, uint32_t a,
+                                        uint64_t addressB, uint32_t b) {
+  const auto byteOf = [&](uint32_t lane, uint64_t offset) -> int {
+    for (const StoredLeaf &leaf : check.leaves)
+      if (offset >= leaf.offset && offset < uint64_t(leaf.offset) + leaf.bytes)
+        return int(w.at<std::byte>(leaf.reg)[lane * bytesOf(leaf.width) + (offset - leaf.offset)]);
+    return -1;
+  };
+  const uint64_t end = addressA + check.bytes;
+  for (uint64_t at = addressB; at < end; ++at) {
+    const int x = byteOf(a, at - addressA), y = byteOf(b, at - addressB);
+    if (x >= 0 && y >= 0 && x != y)
+      return LaneClash{addressB, uint32_t(end - addressB), {uint8_t(std::min(a, b)), uint8_t(std::max(a, b))}};
+  }
+  return std::nullopt;
+}
+
+/// Every active lane begins behind the end of the lane before it: the common shapes end here.
+template <class A> bool ascends(const Wave &w, const A *address, uint32_t bytes) {
+  using S = std::make_signed_t<A>;
+  if (w.exec == w.allLanes) {
+    bool good = true;
+    for (uint32_t i = 1; i < w.lanes; ++i)
+      good &= S(address[i] - address[i - 1]) >= S(bytes);
+    return good;
+  }
+  bool good = true, first = true;
+  A last = 0;
+  forEachLane(w.exec, [&](uint32_t i) {
+    good &= first || S(address[i] - last) >= S(bytes);
+    last = address[i];
+    first = false;
+  });
+  return good;
+}
+
+/// Addresses that are multiples of the size overlap only where they are equal: a small hash table finds those.
+template <class A> std::optional<LaneClash> compareAligned(const Wave &w, const StoreCheck &check, const A *address) {
+  constexpr uint32_t kPlaces = 256;
+  uint8_t laneAt[kPlaces]; // valid where `taken`
+  uint64_t taken[kPlaces / 64] = {};
+  const uint32_t shift = uint32_t(__builtin_ctz(check.bytes));
+  for (LaneMask rest = w.exec; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    const uint64_t a = address[lane];
+    for (uint32_t place = uint32_t(a >> shift) % kPlaces;; place = (place + 1) % kPlaces) {
+      const uint64_t bit = uint64_t(1) << place % 64;
+      if (!(taken[place / 64] & bit)) {
+        taken[place / 64] |= bit;
+        laneAt[place] = uint8_t(lane);
+        break;
+      }
+      if (address[laneAt[place]] != a)
+        continue;
+      if (auto clash = compareWhole(w, check, a, laneAt[place], lane))
+        return clash;
+      break;
+    }
+  }
+  return std::nullopt;
+}
+
+template <class A> std::optional<LaneClash> compareSorted(const Wave &w, const StoreCheck &check, const A *address) {
+  uint8_t lanes[kMaxLanes];
+  uint32_t n = 0;
+  forEachLane(w.exec, [&](uint32_t i) { lanes[n++] = uint8_t(i); });
+  std::sort(lanes, lanes + n,
+            [&](uint8_t a, uint8_t b) { return address[a] != address[b] ? address[a] < address[b] : a < b; });
+  for (uint32_t i = 0; i < n; ++i)
+    for (uint32_t j = i + 1; j < n && uint64_t(address[lanes[j]]) - address[lanes[i]] < check.bytes; ++j)
+      if (auto clash = compareOverlap(w, check, address[lanes[i]], lanes[i], address[lanes[j]], lanes[j]))
+        return clash;
+  return std::nullopt;
+}
+
+template <class A> void checkRun(Wave &w, const Op &o) {
+  HookHandler *handler = w.group->launch->launch->hooks;
+  const auto &check = *static_cast<const StoreCheck *>(o.extra);
+  const A *address = w.at<A>(o.a);
+  if (!handler || ascends(w, address, check.bytes)) [[likely]]
+    return;
+  A low = 0;
+  forEachLane(w.exec, [&](uint32_t i) { low |= address[i]; });
+  const bool aligned = !(check.bytes & (check.bytes - 1)) && !(low & (check.bytes - 1));
+  if (const auto clash = aligned ? compareAligned(w, check, address) : compareSorted(w, check, address)) {
+    WaveView view = viewOf(w);
+    handler->laneClash(view, *clash, std::is_same_v<A, uint32_t>, check.info, check.site,
+                       check.variable == kNoRegister ? abi::kNoVariable
+                                                     : w.at<uint32_t>(check.variable)[__builtin_ctzll(w.exec)]);
+  }
+}
+
+} // namespace
+
+Handler storeCheck(Space space) { return space == Space::Lds ? checkRun<uint32_t> : checkRun<uint64_t>; }
+
+} // namespace wavesan::cpu::engine
