@@ -49,7 +49,11 @@ void BranchFacts::forget(uint16_t slot) {
   std::erase_if(outcomes, [&](const Outcome &o) { return o.a == slot || o.b == slot; });
 }
 
-void BranchFacts::step(const IsaContext &isa, const Decoded &d) {
+void BranchFacts::step(const IsaContext &isa, const Function &f, uint32_t instruction) {
+  const Decoded *decoded = decodedAt(isa, f, instruction);
+  if (!decoded)
+    return;
+  const Decoded &d = *decoded;
   if (d.facts.control == Control::Call || d.facts.control == Control::Unsupported) {
     constants.clear(); // the callee may write anything
     outcomes.clear();
@@ -58,8 +62,12 @@ void BranchFacts::step(const IsaContext &isa, const Decoded &d) {
   std::optional<uint32_t> moved;
   if (d.facts.scalar == ScalarForm::Move && d.scalar.valid)
     moved = value(d.scalar.a, d.scalar.immA);
-  for (RegRef r : isa.defs(d))
-    forget(r.slot);
+  if (!constants.empty() || !outcomes.empty()) {
+    Operands operands;
+    isa.operands(d, f.bytesAt(instruction).data(), operands);
+    for (RegRef r : operands.defs())
+      forget(r.slot);
+  }
   if (moved && d.scalar.dest != noSlot) {
     constants.push_back({d.scalar.dest, *moved});
     std::sort(constants.begin(), constants.end());
@@ -67,6 +75,8 @@ void BranchFacts::step(const IsaContext &isa, const Decoded &d) {
 }
 
 bool BranchFacts::leave(const IsaContext &isa, const Function &f, const Block &b, bool taken) {
+  if (b.first == b.last)
+    return true;
   const Decoded *branch = decodedAt(isa, f, b.last - 1);
   if (!branch || branch->facts.control != Control::CondBranch || f.gaps.indirectBranches != 0)
     return true;
@@ -76,22 +86,26 @@ bool BranchFacts::leave(const IsaContext &isa, const Function &f, const Block &b
   const bool condition = name.starts_with("S_CBRANCH_SCC1") == taken;
   // The comparison: the last instruction of the block that writes the scalar condition. Its operands must be unchanged since.
   const uint16_t scc = isa.sccSlot();
+  Operands operands;
   for (uint32_t i = b.last - 1; i-- > b.first;) {
     const Decoded *d = decodedAt(isa, f, i);
     if (!d)
       return true;
     bool writes = false;
-    for (RegRef r : isa.defs(*d))
+    isa.operands(*d, f.bytesAt(i).data(), operands);
+    for (RegRef r : operands.defs())
       writes |= r.slot == scc;
     if (!writes)
       continue;
     if (d->facts.scalar != ScalarForm::Compare || !d->scalar.valid)
       return true;
     for (uint32_t k = i + 1; k < b.last - 1; ++k)
-      if (const Decoded *later = decodedAt(isa, f, k))
-        for (RegRef r : isa.defs(*later))
+      if (const Decoded *later = decodedAt(isa, f, k)) {
+        isa.operands(*later, f.bytesAt(k).data(), operands);
+        for (RegRef r : operands.defs())
           if (r.slot == d->scalar.a || r.slot == d->scalar.b)
             return true;
+      }
     const ScalarOperands &s = d->scalar;
     const llvm::StringRef compare = isa.opcodeStem(d->opcode);
     if (!compare.ends_with("_I32") && !compare.ends_with("_U32"))
@@ -137,8 +151,7 @@ std::vector<BranchFacts> factsAtEntry(const IsaContext &isa, const Function &f) 
     const Block &block = f.blocks[b];
     BranchFacts out = entry[b];
     for (uint32_t i = block.first; i < block.last; ++i)
-      if (const Decoded *d = decodedAt(isa, f, i))
-        out.step(isa, *d);
+      out.step(isa, f, i);
     for (size_t k = 0; k < block.successors.size(); ++k) {
       BranchFacts edge = out;
       // Both edges may lead to one block; then nothing is learned from either. The jump's edge comes first.

@@ -16,7 +16,7 @@ namespace wavesan::waitcheck {
 class BranchFacts {
 public:
   /// Executes the instruction: what it defines is forgotten, a constant move is learned.
-  void step(const IsaContext &isa, const Decoded &d);
+  void step(const IsaContext &isa, const Function &f, uint32_t instruction);
 
   /// Leaves the block over the edge. `taken`: the conditional branch at its end jumps. False: that cannot happen here.
   bool leave(const IsaContext &isa, const Function &f, const Block &b, bool taken);

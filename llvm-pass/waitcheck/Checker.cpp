@@ -111,6 +111,8 @@ private:
       if (!isa)
         return isa.takeError();
       Function f = buildFunction(**isa, entry, object.sections()[entry.section]);
+      if (llvm::Error e = spend(f))
+        return e;
       for (const Block &b : f.blocks)
         if (b.call == CallKind::Known && object.addFunction(b.callee, entry.wave64))
           for (const FunctionEntry &added : object.functions())
@@ -138,6 +140,11 @@ private:
           return;
         }
         Entry e{buildFunction(**isa, kernels[k], object.sections()[kernels[k].section]), *isa};
+        if (llvm::Error tooMuch = spend(e.function)) {
+          std::lock_guard lock(mutex);
+          failure = llvm::joinErrors(std::move(failure), std::move(tooMuch));
+          return;
+        }
         for (const Block &b : e.function.blocks)
           if (b.call == CallKind::Known && !byAddress.count(b.callee)) {
             std::lock_guard lock(mutex);
@@ -170,6 +177,16 @@ private:
     return llvm::Error::success();
   }
 
+  /// Functions that overlap, or jump into each other, are decoded once for each. Damaged files could make that go on for ever.
+  llvm::Error spend(const Function &f) {
+    uint64_t code = 0;
+    for (const CodeSection &s : object.sections())
+      code += s.bytes.size() / 4;
+    if (spent.fetch_add(f.code.size()) + f.code.size() > 64 * code + (1u << 20))
+      return llvm::createStringError("its functions overlap more than the wait checker will follow");
+    return llvm::Error::success();
+  }
+
   CounterSet proves(const Block &b) const {
     if (b.call == CallKind::Known) {
       auto known = byAddress.find(b.callee);
@@ -177,20 +194,23 @@ private:
       if (known != byAddress.end() && !object.isRelocatable())
         return functions[known->second].proves;
     }
-    CounterSet all = allCounters;
-    for (const Entry &e : functions)
-      all &= e.proves;
-    return all;
+    return provedByAll;
   }
 
   /// Greatest set of proven counters per function that is consistent with all calls: start from "everything" and take away.
   void solveSummaries() {
-    for (bool changed = true; changed;) {
+    provedByAll = allCounters;
+    bool first = true;
+    for (bool changed = true; changed; first = false) {
       changed = false;
       for (Entry &e : functions) {
+        // Without a call the first answer stays.
+        if (!first && std::none_of(e.function.blocks.begin(), e.function.blocks.end(), [](const Block &b) { return b.call != CallKind::None; }))
+          continue;
         const Solution s = solve(*e.isa, e.function, [&](const Block &b) { return proves(b); });
-        if (s.provedAtReturn != e.proves) {
+        if ((e.proves & s.provedAtReturn) != e.proves) {
           e.proves &= s.provedAtReturn;
+          provedByAll &= e.proves;
           changed = true;
         }
       }
@@ -254,8 +274,10 @@ private:
   Decoders &decoders;
   LineTable lines;
   std::vector<Entry> functions;
+  CounterSet provedByAll = allCounters; ///< what every function proves: stands for an unknown one
   std::map<uint64_t, size_t> byAddress;
   std::set<std::pair<uint64_t, bool>> missingCallees;
+  std::atomic<uint64_t> spent = 0; ///< instructions decoded
   CheckResult result;
 };
 

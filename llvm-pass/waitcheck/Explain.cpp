@@ -165,7 +165,7 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
     for (size_t k = 0; k + 1 < path.blocks.size(); ++k) {
       const Block &b = f.blocks[path.blocks[k]];
       const uint32_t last = b.last - 1;
-      if (f.code[last].decoded < 0)
+      if (b.first == b.last || f.code[last].decoded < 0)
         continue;
       const Control control = isa.decoded(f.code[last].decoded).facts.control;
       if (control == Control::Branch || control == Control::CondBranch || control == Control::SetPc || control == Control::Call) {

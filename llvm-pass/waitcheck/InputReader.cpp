@@ -78,28 +78,35 @@ private:
       inputs.objects.push_back({name, storage, bytes});
       return;
     }
-    auto object = llvm::object::ObjectFile::createELFObjectFile({bytes, name});
-    if (!object)
-      return problem(name, object.takeError());
+    if (bytes[llvm::ELF::EI_CLASS] != llvm::ELF::ELFCLASS64 || bytes[llvm::ELF::EI_DATA] != llvm::ELF::ELFDATA2LSB)
+      return wanted ? problem(name, "not a 64-bit little-endian ELF file") : void(++inputs.withoutGpuCode);
+    // ELFFile, not ELFObjectFile: the latter ends the process on some damaged files.
+    auto file = llvm::object::ELFFile<llvm::object::ELF64LE>::create(bytes);
+    if (!file)
+      return problem(name, file.takeError());
+    auto headers = file->sections();
+    if (!headers)
+      return problem(name, headers.takeError());
     bool found = false;
-    for (const llvm::object::SectionRef &s : (*object)->sections()) {
-      auto sectionName = s.getName();
+    for (const auto &h : *headers) {
+      auto sectionName = file->getSectionName(h);
       if (!sectionName)
         return problem(name, sectionName.takeError());
       const bool fat = sectionName->starts_with(".hip_fatbin") && !sectionName->starts_with(".hip_fatbin_segment");
       const bool offload = sectionName->starts_with(".llvm.offloading");
-      if ((!fat && !offload) || s.isVirtual())
+      if ((!fat && !offload) || h.sh_type == llvm::ELF::SHT_NOBITS)
         continue;
-      auto contents = s.getContents();
+      auto contents = file->getSectionContents(h);
       if (!contents)
         return problem(name, contents.takeError());
       if (contents->empty())
         continue;
       found = true;
+      const StringRef image(reinterpret_cast<const char *>(contents->data()), contents->size());
       if (fat)
-        readBundles(name, storage, *contents, depth + 1);
+        readBundles(name, storage, image, depth + 1);
       else
-        readOffloadBinaries(name, storage, *contents, depth + 1);
+        readOffloadBinaries(name, storage, image, depth + 1);
     }
     if (!found) {
       ++inputs.withoutGpuCode;
@@ -246,6 +253,11 @@ private:
       if (!contents) {
         problem(name, contents.takeError());
         continue;
+      }
+      // LLVM's reader believes a member's size.
+      if (contents->begin() < bytes.begin() || contents->end() > bytes.end()) {
+        problem(name, "damaged archive: a member lies outside of it");
+        return llvm::consumeError(std::move(e));
       }
       read(name + "(" + childName->str() + ")", storage, *contents, false, depth + 1);
     }

@@ -14,6 +14,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
@@ -72,19 +73,6 @@ std::pair<std::string, uint8_t> normalize(StringRef name) {
   return {name.str(), mask};
 }
 
-/// The bytes that the disassembler may look at: the longest encoding has five dwords. Always of full length, zeros behind the end of the
-/// section: LLVM's disassembler crashes while it words its complaint about a literal that is missing there.
-struct Window {
-  uint8_t padded[24] = {};
-  ArrayRef<uint8_t> bytes;
-  explicit Window(ArrayRef<uint8_t> from) : bytes(from.take_front(sizeof padded)) {
-    if (bytes.size() == sizeof padded)
-      return;
-    std::copy(bytes.begin(), bytes.end(), padded);
-    bytes = padded;
-  }
-};
-
 /// As the assembler writes it.
 std::string assemblerName(StringRef slot) {
   if (slot.consume_front("VGPR"))
@@ -97,6 +85,19 @@ std::string assemblerName(StringRef slot) {
 }
 
 } // namespace
+
+/// The bytes that the disassembler may look at: the longest encoding has five dwords. Always of full length, zeros behind the end of the
+/// section: LLVM's disassembler crashes while it words its complaint about a literal that is missing there.
+struct IsaContext::Window {
+  uint8_t padded[24] = {};
+  ArrayRef<uint8_t> bytes;
+  explicit Window(ArrayRef<uint8_t> from) : bytes(from.take_front(sizeof padded)) {
+    if (bytes.size() == sizeof padded)
+      return;
+    std::copy(bytes.begin(), bytes.end(), padded);
+    bytes = padded;
+  }
+};
 
 IsaContext::IsaContext(const TargetEntry &t, bool w) : target(t), wave64(w) {}
 IsaContext::~IsaContext() = default;
@@ -145,6 +146,7 @@ llvm::Error IsaContext::initialize() {
   nameRegisters();
   scc = slotOf("scc");
   vccHigh = slotOf("vcc_hi");
+  execLow = slotOf("exec_lo");
   execHigh = slotOf("exec_hi");
   const uint16_t s0 = slotOf("s0");
   for (unsigned i = 0; i < 102; ++i) // pairs are found as neighbours
@@ -187,7 +189,7 @@ StringRef IsaContext::opcodeStem(unsigned opcode) const { return stemOf(instrInf
 
 size_t IsaContext::memoryBytes() const {
   return instructions.capacity() * sizeof(Decoded) + pool.capacity() * sizeof(RegRef) + byDword.getMemorySize() + byQword.getMemorySize() +
-         byBytes.size() * 48;
+         byBytes.size() * 48 + forms.memoryBytes() + partialForms.memoryBytes();
 }
 
 // ---- cache ----------------------------------------------------------------------------------------------------------------------------
@@ -235,10 +237,28 @@ int IsaContext::cached(ArrayRef<uint8_t> bytes) {
 
 int IsaContext::decodeNew(ArrayRef<uint8_t> bytes) {
   Decoded d;
-  if (!decodeUncached(bytes, d))
-    return -1;
+  std::vector<RegRef> registers;
+  return decodeRaw(bytes, d, registers) ? commit(d, registers) : -1;
+}
+
+int IsaContext::commit(const Decoded &d, ArrayRef<RegRef> registers) {
   instructions.push_back(d);
+  instructions.back().firstReg = static_cast<uint32_t>(pool.size());
+  pool.insert(pool.end(), registers.begin(), registers.end());
   return static_cast<int>(instructions.size() - 1);
+}
+
+/// v_madmk_f16 and v_madak_f16 (gfx9), v_fmamk_f16 and v_fmaak_f16 (later) with the constant 0xff: LLVM's disassembler takes the constant for the mark of a literal, and crashes.
+/// Nothing but the text depends on the constant, so it looks at another one.
+bool IsaContext::constantReplaced(Window &window) const {
+  const uint32_t opcode = target.generation->encoding == WaitEncoding::Gfx9 ? 0x24 : 0x37; // and the one behind it
+  const uint32_t first = llvm::support::endian::read32le(window.bytes.data()), second = llvm::support::endian::read32le(window.bytes.data() + 4);
+  if ((first >> 25 != opcode && first >> 25 != opcode + 1) || second != 0xff)
+    return false;
+  std::copy(window.bytes.begin(), window.bytes.end(), window.padded);
+  window.padded[4] = 0xfe;
+  window.bytes = window.padded;
+  return true;
 }
 
 /// gfx9 has no literals in 64-bit encodings. LLVM's disassembler crashes on such bytes, so they are turned away before.
@@ -252,27 +272,33 @@ bool IsaContext::literalWithoutRoom(ArrayRef<uint8_t> bytes) const {
     return second >> 24 == 255;
   if (first >> 26 != 0x34) // VOP3, VOP3P
     return false;
+  // Comparisons and v_readlane have a scalar result, whose number 255 LLVM takes for a literal too.
+  const uint32_t op = first >> 16 & 1023;
+  if ((first & 255) == 255 && (op < 0x100 || op == 0x289))
+    return true;
   return (second & 511) == 255 || (second >> 9 & 511) == 255 || (second >> 18 & 511) == 255;
 }
 
-bool IsaContext::decodeUncached(ArrayRef<uint8_t> bytes, Decoded &d) {
+bool IsaContext::decodeRaw(ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const {
   llvm::MCInst inst;
   uint64_t size = 0;
-  const Window window(bytes);
+  Window window(bytes);
+  constantReplaced(window);
   if (literalWithoutRoom(window.bytes))
     return false;
   if (disassembler->getInstruction(inst, size, window.bytes, 0, llvm::nulls()) != llvm::MCDisassembler::Success || size == 0 ||
       size > bytes.size())
     return false;
   d.size = static_cast<uint8_t>(size);
-  extract(inst, d);
+  extract(inst, d, registers);
   return true;
 }
 
 std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) const {
   llvm::MCInst inst;
   uint64_t size = 0;
-  const Window window(bytes);
+  Window window(bytes);
+  const bool replaced = constantReplaced(window);
   if (literalWithoutRoom(window.bytes))
     return "<not an instruction>";
   if (disassembler->getInstruction(inst, size, window.bytes, address, llvm::nulls()) != llvm::MCDisassembler::Success ||
@@ -284,12 +310,14 @@ std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) c
   std::string clean;
   for (char c : StringRef(text).trim())
     clean += c == '\t' ? ' ' : c;
+  if (const size_t at = replaced ? clean.rfind("0xfe") : std::string::npos; at != std::string::npos)
+    clean[at + 3] = 'f';
   return clean;
 }
 
 // ---- facts ----------------------------------------------------------------------------------------------------------------------------
 
-void IsaContext::extract(const llvm::MCInst &inst, Decoded &d) {
+void IsaContext::extract(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const {
   d.opcode = inst.getOpcode();
   d.facts = opcodes->facts[d.opcode];
   d.wait.fill(-1);
@@ -306,24 +334,23 @@ void IsaContext::extract(const llvm::MCInst &inst, Decoded &d) {
     }
   }
   planEffects(inst, d);
-  extractRegisters(inst, d);
+  // Elsewhere it is an offset or a modifier, of which nothing depends.
+  const bool meant = d.facts.nop || d.facts.vgprMsb || d.facts.family == Family::BarrierScc || d.facts.family == Family::Export ||
+                     d.facts.control == Control::Barrier || d.facts.control == Control::BarrierWait;
+  if (!meant)
+    d.immediate = 0;
+  extractRegisters(inst, d, registers);
   if (d.facts.control == Control::Wait)
     extractWait(inst, d);
   if (d.facts.scalar != ScalarForm::None)
     extractScalar(inst, d);
 }
 
-void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d) {
+void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const {
   const llvm::MCInstrDesc &desc = instrInfo->get(inst.getOpcode());
   std::vector<RegRef> uses, defs, data;
-  auto add = [](std::vector<RegRef> &to, RegRef r) {
-    for (RegRef &x : to)
-      if (x.slot == r.slot) {
-        x.mask |= r.mask;
-        return;
-      }
-    to.push_back(r);
-  };
+  // Two operands may name one register. They stay two: in another encoding of the form they differ.
+  auto add = [](std::vector<RegRef> &to, RegRef r) { to.push_back(r); };
   const bool half = d.facts.resultHalf != Half::Whole && d.facts.result && !target.generation->d16WritesWhole;
   unsigned vectorUses = 0;
   for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
@@ -383,14 +410,12 @@ void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d) {
       if (op.isReg() && op.getReg() && registersOf[op.getReg()].size() == 1 && !slotIsVector[registersOf[op.getReg()][0].slot])
         data.clear();
     }
-  d.firstReg = static_cast<uint32_t>(pool.size());
   d.numUses = static_cast<uint16_t>(uses.size());
   d.numDefs = static_cast<uint16_t>(defs.size());
-  pool.insert(pool.end(), uses.begin(), uses.end());
-  pool.insert(pool.end(), defs.begin(), defs.end());
-  d.firstData = static_cast<uint32_t>(pool.size());
   d.numData = static_cast<uint16_t>(data.size());
-  pool.insert(pool.end(), data.begin(), data.end());
+  registers = std::move(uses);
+  registers.insert(registers.end(), defs.begin(), defs.end());
+  registers.insert(registers.end(), data.begin(), data.end());
 }
 
 void IsaContext::extractWait(const llvm::MCInst &inst, Decoded &d) const {

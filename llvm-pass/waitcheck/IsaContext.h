@@ -3,16 +3,19 @@
 //
 // One target's decoder: machine code in, facts out.
 //
-// Decoding through LLVM's disassembler is the slow part of a check, and programs repeat their encodings, so the result is kept per
-// encoding (bytes). Everything that the analysis needs is extracted once: registers as slots, effects on counters, the numbers of a wait.
+// Decoding through LLVM's disassembler is the slow part of a check, so its result is kept: per encoding (bytes), and, where many encodings
+// differ in register numbers and offsets only, per form (EncodingForms.h). Everything that the analysis needs is extracted once: registers
+// as slots, effects on counters, the numbers of a wait.
 #ifndef WAVESAN_WAITCHECK_ISACONTEXT_H
 #define WAVESAN_WAITCHECK_ISACONTEXT_H
 
+#include "EncodingForms.h"
 #include "Generations.h"
 #include "OpcodeRules.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -36,6 +39,16 @@ namespace wavesan::waitcheck {
 struct RegRef {
   uint16_t slot;
   uint8_t mask;
+  uint8_t field = 0; ///< in a form: the number of the open field, from 1, that adds to the slot
+  bool operator==(const RegRef &) const = default;
+};
+
+/// A field of an encoding that says which registers a form means.
+struct OpenField {
+  uint8_t shift, width;
+  uint8_t scale;  ///< slots per step of the field
+  bool evenOnly;  ///< odd values are not of this form
+  uint16_t limit; ///< nor are larger ones
 };
 
 /// One counter event of an instruction.
@@ -56,6 +69,7 @@ struct ScalarOperands {
   uint16_t a = noSlot, b = noSlot; ///< noSlot: the immediate
   int64_t immA = 0, immB = 0;
   bool valid = false;
+  bool operator==(const ScalarOperands &) const = default;
 };
 
 struct Decoded {
@@ -69,12 +83,27 @@ struct Decoded {
   bool waitUnknown = false;             ///< a wait whose number is in a register: proves nothing
   bool hasTarget = false;
   int64_t relativeTarget = 0;           ///< branch target relative to the start of the instruction
-  int64_t immediate = 0;                ///< s_nop count, barrier number, s_set_vgpr_msb mode
-  uint32_t firstReg = 0;                ///< into IsaContext::registers
-  uint16_t numUses = 0, numDefs = 0;    ///< uses come first
-  uint32_t firstData = 0;               ///< data registers of a wide store
-  uint16_t numData = 0;
+  int64_t immediate = 0;                ///< s_nop count, barrier number, s_set_vgpr_msb mode, export target; else 0
+  uint32_t firstReg = 0;                ///< into the context's registers: uses, defs, data registers of a wide store
+  uint16_t numUses = 0, numDefs = 0, numData = 0;
+  uint8_t numFields = 0; ///< not 0: a form, whose registers depend on the bytes
+  std::array<OpenField, 6> fields;
   ScalarOperands scalar;
+};
+
+/// The registers of one instruction; a register may appear more than once. Valid as long as the context gets no new encodings.
+class Operands {
+public:
+  llvm::ArrayRef<RegRef> uses() const { return {first, numUses}; }
+  llvm::ArrayRef<RegRef> defs() const { return {first + numUses, numDefs}; }
+  llvm::ArrayRef<RegRef> storeData() const { return {first + numUses + numDefs, numData}; }
+  llvm::ArrayRef<RegRef> all() const { return {first, size_t(numUses) + numDefs + numData}; }
+
+private:
+  friend class IsaContext;
+  const RegRef *first = nullptr;
+  uint16_t numUses = 0, numDefs = 0, numData = 0;
+  llvm::SmallVector<RegRef, 96> own;
 };
 
 class IsaContext {
@@ -85,14 +114,20 @@ public:
   ~IsaContext();
 
   /// Decodes the instruction at the start of `bytes`. Returns an index for decoded(), or -1 if it is none.
-  int decode(llvm::ArrayRef<uint8_t> bytes) { return cached(bytes); }
-  /// The same without looking at or filling the cache (for tests of the cache). The result is owned by the caller.
-  bool decodeUncached(llvm::ArrayRef<uint8_t> bytes, Decoded &out);
+  int decode(llvm::ArrayRef<uint8_t> bytes);
+  /// The same without looking at caches and forms (for tests of them). `registers`: uses, defs, store data.
+  bool decodeRaw(llvm::ArrayRef<uint8_t> bytes, Decoded &out, std::vector<RegRef> &registers) const;
 
   const Decoded &decoded(unsigned index) const { return instructions[index]; }
-  llvm::ArrayRef<RegRef> uses(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstReg, d.numUses); }
-  llvm::ArrayRef<RegRef> defs(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstReg + d.numUses, d.numDefs); }
-  llvm::ArrayRef<RegRef> storeData(const Decoded &d) const { return llvm::ArrayRef(pool).slice(d.firstData, d.numData); }
+  /// The registers of the instruction at `bytes`, which decoded to d.
+  void operands(const Decoded &d, const uint8_t *bytes, Operands &to) const {
+    to.first = pool.data() + d.firstReg;
+    to.numUses = d.numUses;
+    to.numDefs = d.numDefs;
+    to.numData = d.numData;
+    if (d.numFields != 0)
+      fillForm(d, bytes, to);
+  }
 
   /// Assembler text of the instruction at the start of `bytes`, which lies at `address`.
   std::string disassemble(llvm::ArrayRef<uint8_t> bytes, uint64_t address) const;
@@ -103,6 +138,7 @@ public:
   /// "v5", "a3", "s[4]"-style single names: "s4", "vcc_lo", "m0", "ttmp3".
   const std::string &slotName(unsigned slot) const { return slotNames[slot]; }
   bool isVector(unsigned slot) const { return slotIsVector[slot]; }
+  bool isExec(unsigned slot) const { return slot == execLow || slot == execHigh; }
   uint16_t slotOf(llvm::StringRef name) const; ///< noSlot if there is none
   /// Adds an instruction that no bytes stand for (tests: weakened waits). Returns its index.
   unsigned addVariant(const Decoded &d) {
@@ -120,12 +156,37 @@ private:
   void nameRegisters();
   int cached(llvm::ArrayRef<uint8_t> bytes);
   int decodeNew(llvm::ArrayRef<uint8_t> bytes);
+  int commit(const Decoded &d, llvm::ArrayRef<RegRef> registers);
+  struct Window;
   bool literalWithoutRoom(llvm::ArrayRef<uint8_t> bytes) const;
-  void extract(const llvm::MCInst &inst, Decoded &d);
-  void extractRegisters(const llvm::MCInst &inst, Decoded &d);
+  bool constantReplaced(Window &window) const;
+  void extract(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const;
+  void extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const;
   void extractWait(const llvm::MCInst &inst, Decoded &d) const;
   void extractScalar(const llvm::MCInst &inst, Decoded &d) const;
   void planEffects(const llvm::MCInst &inst, Decoded &d) const;
+
+  // FormLearning.cpp
+  struct Probe {
+    Decoded d;
+    std::vector<RegRef> registers;
+  };
+  struct Movement;
+  bool probe(const EncodingWord &word, Probe &p) const;
+  bool tryIgnored(const EncodingWord &word, const EncodingField &field, const Probe &base) const;
+  bool tryRegister(const EncodingWord &word, const EncodingField &field, const Probe &base, Movement &m) const;
+  int makeForm(const EncodingWord &word, const EncodingLayout &layout, unsigned &chosen);
+  void learn(FormTable::Entry &entry, const EncodingLayout &layout, const EncodingWord &word, unsigned chosen);
+  void fillForm(const Decoded &d, const uint8_t *bytes, Operands &to) const;
+  static bool fits(const Decoded &form, const EncodingWord &word) {
+    bool ok = true;
+    for (unsigned i = 0; i < form.numFields; ++i) {
+      const OpenField &f = form.fields[i];
+      const uint32_t value = word.field(f.shift, f.width);
+      ok &= value <= f.limit && !(f.evenOnly && (value & 1));
+    }
+    return ok;
+  }
 
   const TargetEntry &target;
   const bool wave64;
@@ -142,11 +203,12 @@ private:
   std::vector<std::vector<RegRef>> registersOf; ///< by LLVM register number
   std::vector<std::string> slotNames;
   std::vector<bool> slotIsVector;
-  uint16_t scc = noSlot, vccHigh = noSlot, execHigh = noSlot;
+  uint16_t scc = noSlot, vccHigh = noSlot, execLow = noSlot, execHigh = noSlot;
   std::vector<Decoded> instructions;
   std::vector<RegRef> pool;
   llvm::DenseMap<uint64_t, int> byDword, byQword; ///< -2: longer
   llvm::StringMap<int> byBytes;
+  FormTable forms, partialForms;
 };
 
 /// Registers LLVM's AMDGPU target once; thread-safe.

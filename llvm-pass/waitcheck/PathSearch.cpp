@@ -10,6 +10,8 @@ namespace {
 
 /// Nodes looked at per producer before the search gives up (and the hazard stays).
 constexpr size_t maxNodes = 20000;
+/// Instructions looked at per function, for all hazards together.
+constexpr uint64_t maxWork = 200'000'000;
 
 struct Node {
   uint32_t block;
@@ -26,11 +28,6 @@ const std::vector<BranchFacts> &PathSearch::facts() {
   if (entryFacts.empty())
     entryFacts = factsAtEntry(isa, f);
   return entryFacts;
-}
-
-uint32_t PathSearch::blockOf(uint32_t instruction) const {
-  auto at = std::upper_bound(f.blocks.begin(), f.blocks.end(), instruction, [](uint32_t i, const Block &b) { return i < b.last; });
-  return static_cast<uint32_t>(at - f.blocks.begin());
 }
 
 HazardPath PathSearch::find(const Hazard &h) {
@@ -69,7 +66,7 @@ HazardPath PathSearch::find(const Hazard &h) {
 HazardPath PathSearch::from(uint32_t producer, const Hazard &h) {
   HazardPath result;
   result.producer = producer;
-  const uint32_t startBlock = blockOf(producer);
+  const uint32_t startBlock = static_cast<uint32_t>(f.blockOf(producer) - f.blocks.data());
   Item item = h.item;
   item.age = item.secondAge = 0;
   item.producer = producer;
@@ -78,12 +75,13 @@ HazardPath PathSearch::from(uint32_t producer, const Hazard &h) {
   std::set<std::tuple<uint32_t, uint8_t, uint8_t, BranchFacts>> visited;
   BranchFacts startFacts = facts()[startBlock];
   for (uint32_t i = f.blocks[startBlock].first; i <= producer; ++i)
-    if (f.code[i].decoded >= 0)
-      startFacts.step(isa, isa.decoded(f.code[i].decoded));
+    startFacts.step(isa, f, i);
   nodes.push_back({startBlock, noProducer, item, std::move(startFacts)});
 
   for (size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes.size() > maxNodes)
+    const Block &at = f.blocks[nodes[n].block];
+    work += 1 + at.last - at.first;
+    if (nodes.size() > maxNodes || work > maxWork)
       return result; // not exhausted
     const Block &block = f.blocks[nodes[n].block];
     Item pending = nodes[n].item;
@@ -109,8 +107,7 @@ HazardPath PathSearch::from(uint32_t producer, const Hazard &h) {
       alive = transfer.stepItem(pending, i, solution.callProves[nodes[n].block]);
       if (!alive)
         break;
-      if (f.code[i].decoded >= 0)
-        known.step(isa, isa.decoded(f.code[i].decoded));
+      known.step(isa, f, i);
     }
     if (!alive)
       continue;

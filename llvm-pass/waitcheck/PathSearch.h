@@ -28,7 +28,6 @@ public:
 
 private:
   HazardPath from(uint32_t producer, const Hazard &h);
-  uint32_t blockOf(uint32_t instruction) const;
   const std::vector<BranchFacts> &facts();
 
   const IsaContext &isa;
@@ -36,6 +35,7 @@ private:
   const Solution &solution;
   const Transfer transfer;
   std::vector<BranchFacts> entryFacts; ///< computed when first needed
+  uint64_t work = 0;
 };
 
 } // namespace wavesan::waitcheck

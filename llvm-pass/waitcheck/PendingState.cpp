@@ -10,13 +10,16 @@ void PendingState::put(const Item &item) {
     *at = item;
   else
     items.insert(at, item);
-  bloom |= bit(item.slot());
+  mark(item);
 }
 
 void PendingState::overwrite(uint16_t slot, uint8_t mask) {
-  if (at(slot).empty())
-    return;
-  llvm::erase_if(items, [&](const Item &i) { return i.slot() == slot && (i.mask() & ~mask) == 0 && i.kind() != ItemKind::StoreData; });
+  auto from = const_cast<Item *>(lower(uint32_t(slot) << 12));
+  auto to = from, last = from;
+  for (; last != items.end() && last->slot() == slot; ++last)
+    if ((last->mask() & ~mask) != 0 || last->kind() == ItemKind::StoreData)
+      *to++ = *last;
+  items.erase(to, last);
 }
 
 bool PendingState::join(const PendingState &other) {
@@ -59,7 +62,9 @@ bool PendingState::join(const PendingState &other) {
     }
   }
   items = std::move(merged);
-  bloom |= other.bloom;
+  for (size_t w = 0; w < slots.size(); ++w)
+    slots[w] |= other.slots[w];
+  storeData |= other.storeData;
   return true;
 }
 

@@ -50,8 +50,15 @@ struct ItemRules {
     return m >= 0 && m <= item.secondAge;
   }
 
+  /// Whether an event of `effect` changes any item.
+  static bool concerns(const Effect &effect) {
+    return effect.ages || effect.cls == OrderClass::XVMem || effect.cls == OrderClass::XScalar;
+  }
+
   /// An event of `effect` is issued. Returns true if that alone proves the item complete: the counter cannot hold both.
   bool issue(Item &item, const Effect &effect) const {
+    if (!concerns(effect))
+      return false;
     bool complete = age(item.cls(), item.age, effect);
     if (item.second != OrderClass::Count)
       complete |= age(item.second, item.secondAge, effect);
@@ -88,7 +95,7 @@ public:
 
   /// Items of one register slot (or of memorySlot).
   llvm::ArrayRef<Item> at(uint16_t slot) const {
-    if (!(bloom & bit(slot)))
+    if (!mayHave(slot))
       return {};
     auto first = lower(uint32_t(slot) << 12);
     auto last = first;
@@ -101,11 +108,16 @@ public:
   void put(const Item &item);
 
   template <class Predicate> void removeIf(Predicate predicate) {
+    const size_t before = items.size();
     llvm::erase_if(items, predicate);
-    bloom = 0;
-    for (const Item &i : items)
-      bloom |= bit(i.slot());
+    if (items.size() != before)
+      fillSlots();
   }
+
+  /// False: no item of this slot. True: perhaps.
+  bool mayHave(uint16_t slot) const { return slots[slot >> 6 & 3] >> (slot & 63) & 1; }
+  /// False: no item of kind StoreData. True: perhaps.
+  bool hasStoreData() const { return storeData; }
 
   /// Register and source items of the slot that lie wholly inside the mask go.
   void overwrite(uint16_t slot, uint8_t mask);
@@ -116,13 +128,23 @@ public:
   bool join(const PendingState &other);
 
 private:
-  static uint64_t bit(uint16_t slot) { return uint64_t(1) << (slot & 63); }
+  void mark(const Item &item) {
+    slots[item.slot() >> 6 & 3] |= uint64_t(1) << (item.slot() & 63);
+    storeData |= item.kind() == ItemKind::StoreData;
+  }
+  void fillSlots() {
+    slots = {};
+    storeData = false;
+    for (const Item &i : items)
+      mark(i);
+  }
   llvm::SmallVectorImpl<Item>::const_iterator lower(uint32_t key) const {
     return std::lower_bound(items.begin(), items.end(), key, [](const Item &a, uint32_t k) { return a.key < k; });
   }
 
   llvm::SmallVector<Item, 0> items; ///< sorted by key
-  uint64_t bloom = 0;               ///< a superset of the slots present
+  std::array<uint64_t, 4> slots{};  ///< a superset of the slots present, modulo 256: vector registers do not collide with each other
+  bool storeData = false;
 };
 
 } // namespace wavesan::waitcheck

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +16,8 @@ class ScalarValues {
 public:
   explicit ScalarValues(const IsaContext &isa) : isa(isa) {}
 
-  void step(const Decoded &d, uint64_t nextAddress) {
+  /// Executes the instruction at `bytes`.
+  void step(const Decoded &d, const uint8_t *bytes, uint64_t nextAddress) {
     const ScalarOperands s = d.scalar;
     std::optional<uint32_t> low, high;
     const bool newCarryKnown = d.facts.scalar == ScalarForm::Add || d.facts.scalar == ScalarForm::AddCarry;
@@ -64,10 +67,13 @@ public:
         break;
       }
     }
-    for (RegRef r : isa.defs(d))
+    Operands operands;
+    isa.operands(d, bytes, operands);
+    for (RegRef r : operands.defs()) {
       forget(r.slot);
-    if (writesScc(d))
-      carry.reset();
+      if (r.slot == isa.sccSlot())
+        carry.reset();
+    }
     if (newCarryKnown)
       carry = newCarry;
     if (low)
@@ -100,13 +106,6 @@ private:
   void forget(uint16_t slot) {
     known.erase(std::remove_if(known.begin(), known.end(), [&](const auto &k) { return k.first == slot; }), known.end());
   }
-  bool writesScc(const Decoded &d) const {
-    for (RegRef r : isa.defs(d))
-      if (isa.slotName(r.slot) == "scc")
-        return true;
-    return false;
-  }
-
   const IsaContext &isa;
   std::vector<std::pair<uint16_t, uint32_t>> known;
   std::optional<bool> carry;
@@ -126,6 +125,7 @@ public:
       return;
     }
     const uint64_t begin = f.entry.address - s.address;
+    base = begin / 4;
     uint64_t end = s.bytes.size();
     if (f.entry.size != 0 && f.entry.size <= end - begin)
       end = begin + f.entry.size;
@@ -160,20 +160,23 @@ private:
   void append(uint64_t offset, int index) {
     f.code.push_back({static_cast<uint32_t>(offset), index});
     const size_t word = offset / 4;
-    if (indexOf.empty())
-      base = word;
-    if (word < base) {
-      indexOf.insert(indexOf.begin(), base - word, -1);
-      base = word;
-    }
-    if (word - base >= indexOf.size())
-      indexOf.resize(word - base + 1, -1);
-    indexOf[word - base] = static_cast<int32_t>(f.code.size() - 1);
+    const int32_t i = static_cast<int32_t>(f.code.size() - 1);
+    if (word - base < indexOf.size())
+      indexOf[word - base] = i;
+    else
+      indexOfOutside[static_cast<uint32_t>(word)] = i;
   }
 
   int32_t find(uint64_t offset) const {
     const size_t word = offset / 4;
-    return offset % 4 == 0 && word >= base && word - base < indexOf.size() ? indexOf[word - base] : -1;
+    if (offset % 4 != 0)
+      return -1;
+    if (word - base < indexOf.size())
+      return indexOf[word - base];
+    if (indexOfOutside.empty() || offset >= f.section->bytes.size())
+      return -1;
+    auto at = indexOfOutside.find(static_cast<uint32_t>(word));
+    return at == indexOfOutside.end() ? -1 : at->second;
   }
 
   unsigned decodeOne(uint64_t offset) {
@@ -193,11 +196,9 @@ private:
 
   void decodeRange(uint64_t begin, uint64_t end) {
     f.code.reserve((end - begin) / 6);
-    indexOf.reserve((end - begin) / 4);
-    for (uint64_t offset = begin; offset + 4 <= end;) {
+    indexOf.assign((end - begin) / 4 + 1, -1);
+    for (uint64_t offset = begin; offset + 4 <= end;)
       offset += decodeOne(offset);
-      // Without a symbol size the section's padding follows: stop behind a final terminator that only padding follows.
-    }
   }
 
   void decodeUntilEnd(uint64_t offset) {
@@ -209,7 +210,7 @@ private:
     }
     // Falls into code that is already there: a chunk's last instruction is followed by that instruction, not by the next in the list.
     if (find(offset) >= 0)
-      joins.push_back({static_cast<uint32_t>(f.code.size() - 1), static_cast<uint32_t>(find(offset))});
+      joins[static_cast<uint32_t>(f.code.size() - 1)] = static_cast<uint32_t>(find(offset));
   }
 
   std::optional<uint64_t> directTarget(size_t i) const {
@@ -238,9 +239,9 @@ private:
 
   /// The instruction executed after i, if i does not end a path; -1 if there is none.
   int32_t following(size_t i) const {
-    for (const auto &[from, to] : joins)
-      if (from == i)
-        return static_cast<int32_t>(to);
+    if (!joins.empty())
+      if (auto to = joins.find(static_cast<uint32_t>(i)); to != joins.end())
+        return static_cast<int32_t>(to->second);
     const Decoded *d = at(i);
     return find(uint64_t(f.code[i].offset) + (d ? d->size : 4));
   }
@@ -254,17 +255,13 @@ private:
       if (auto t = directTarget(i))
         if (int32_t k = find(*t); k >= 0)
           leader[k] = true;
-      if (endsBlock(i)) {
-        if (i + 1 < f.code.size())
-          leader[i + 1] = true;
-        if (int32_t k = following(i); k >= 0)
-          leader[k] = true;
-      } else if (following(i) != static_cast<int32_t>(i + 1)) {
-        if (i + 1 < f.code.size())
-          leader[i + 1] = true;
-        if (int32_t k = following(i); k >= 0)
-          leader[k] = true;
-      }
+      const int32_t next = following(i);
+      if (!endsBlock(i) && next == static_cast<int32_t>(i + 1))
+        continue;
+      if (i + 1 < f.code.size())
+        leader[i + 1] = true;
+      if (next >= 0)
+        leader[next] = true;
     }
     for (const auto &[from, to] : indirect)
       leader[to] = true;
@@ -294,8 +291,10 @@ private:
       values.clear();
       for (uint32_t i = b.first; i + 1 < b.last; ++i)
         if (const Decoded *d = at(i))
-          values.step(*d, f.addressOf(i) + d->size);
-      const auto uses = isa.uses(*end);
+          values.step(*d, f.bytesAt(i).data(), f.addressOf(i) + d->size);
+      Operands operands;
+      isa.operands(*end, f.bytesAt(b.last - 1).data(), operands);
+      const auto uses = operands.uses();
       const auto target = uses.empty() ? std::nullopt : values.pairAt(uses.front().slot);
       if (end->facts.control == Control::Call) {
         b.call = target ? CallKind::Known : CallKind::Unknown;
@@ -318,11 +317,8 @@ private:
         b.callee = *target;
         continue;
       }
-      const std::pair<uint32_t, uint32_t> edge{b.last - 1, static_cast<uint32_t>(k)};
-      if (std::find(indirect.begin(), indirect.end(), edge) == indirect.end()) {
-        indirect.push_back(edge);
+      if (indirect.try_emplace(b.last - 1, static_cast<uint32_t>(k)).second)
         split |= f.blocks[blockOf[k]].first != static_cast<uint32_t>(k);
-      }
     }
     return split;
   }
@@ -358,13 +354,9 @@ private:
       case Control::SetPc: {
         if (b.returns || b.tailCall)
           continue;
-        bool found = false;
-        for (const auto &[from, target] : indirect)
-          if (from == last) {
-            to(static_cast<int32_t>(target));
-            found = true;
-          }
-        if (!found)
+        if (auto target = indirect.find(last); target != indirect.end())
+          to(static_cast<int32_t>(target->second));
+        else
           everywhere(b);
         continue;
       }
@@ -375,14 +367,18 @@ private:
         to(following(last));
       }
     }
+    if (unresolved.empty())
+      return;
+    const uint32_t all = static_cast<uint32_t>(f.blocks.size()), end = static_cast<uint32_t>(f.code.size());
+    f.blocks.push_back({end, end, {}, CallKind::None, false, false, 0});
+    for (uint32_t s = 0; s < all; ++s)
+      f.blocks.back().successors.push_back(s);
   }
 
-  /// A jump that may go anywhere in the function.
+  /// A jump that may go anywhere in the function: to a last, empty block, from where all others are reached.
   void everywhere(Block &b) {
-    unresolved.push_back(b.last - 1);
-    b.successors.clear();
-    for (uint32_t s = 0; s < f.blocks.size(); ++s)
-      b.successors.push_back(s);
+    unresolved.insert(b.last - 1);
+    b.successors.assign(1, static_cast<uint32_t>(f.blocks.size()));
   }
 
   void orderBlocks() {
@@ -424,7 +420,7 @@ private:
           note(f.gaps.unknownWaits, i);
         else if (d->facts.vgprMsb && d->immediate != 0)
           note(f.gaps.wideRegisters, i);
-        else if (std::find(unresolved.begin(), unresolved.end(), i) != unresolved.end())
+        else if (!unresolved.empty() && unresolved.contains(i))
           note(f.gaps.indirectBranches, i);
       }
   }
@@ -433,10 +429,11 @@ private:
   Function &f;
   size_t base = 0;
   std::vector<int32_t> indexOf;  ///< instruction by dword offset from base
+  llvm::DenseMap<uint32_t, int32_t> indexOfOutside; ///< by dword offset, outside of the symbol's range
   std::vector<uint32_t> blockOf; ///< by instruction
-  std::vector<std::pair<uint32_t, uint32_t>> indirect; ///< resolved jumps through registers
-  std::vector<std::pair<uint32_t, uint32_t>> joins;    ///< chunk ends that fall into existing code
-  std::vector<uint32_t> unresolved;
+  llvm::DenseMap<uint32_t, uint32_t> indirect; ///< resolved jumps through registers
+  llvm::DenseMap<uint32_t, uint32_t> joins;    ///< chunk ends that fall into existing code
+  llvm::DenseSet<uint32_t> unresolved;
   uint16_t returnSlot = noSlot;
 };
 

@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <algorithm>
 #include <string>
 
 namespace wavesan::waitcheck {
@@ -65,10 +66,15 @@ struct Function {
   FunctionEntry entry;
   const CodeSection *section = nullptr;
   std::vector<Instruction> code;
-  std::vector<Block> blocks; ///< block 0 is the entry
+  std::vector<Block> blocks; ///< by instruction; block 0 is the entry. The last may be an empty one, which unresolved jumps go to
   std::vector<uint32_t> order; ///< reachable blocks in reverse post order
   Gaps gaps;
 
+  /// The block of an instruction; null if there is none.
+  const Block *blockOf(uint32_t instruction) const {
+    auto at = std::upper_bound(blocks.begin(), blocks.end(), instruction, [](uint32_t i, const Block &b) { return i < b.last; });
+    return at == blocks.end() || at->first > instruction ? nullptr : &*at;
+  }
   uint64_t addressOf(uint32_t instruction) const { return section->address + code[instruction].offset; }
   llvm::ArrayRef<uint8_t> bytesAt(uint32_t instruction) const { return section->bytes.drop_front(code[instruction].offset); }
 };

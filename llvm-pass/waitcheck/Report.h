@@ -1,7 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One report, three formats: text for people, JSON lines and SARIF 2.1.0 for tools. All get the same events in the same order.
+// One report, several formats: text for people, warnings for builds, JSON lines and SARIF 2.1.0 for tools. All get the same events in the
+// same order.
 #ifndef WAVESAN_WAITCHECK_REPORT_H
 #define WAVESAN_WAITCHECK_REPORT_H
 
@@ -38,6 +39,8 @@ public:
 std::unique_ptr<ReportSink> makeTextSink(llvm::raw_ostream &out);
 std::unique_ptr<ReportSink> makeJsonSink(llvm::raw_ostream &out);
 std::unique_ptr<ReportSink> makeSarifSink(llvm::raw_ostream &out);
+/// Says nothing where there is nothing to warn of.
+std::unique_ptr<ReportSink> makeCompilerSink(llvm::raw_ostream &out, bool asErrors);
 
 } // namespace wavesan::waitcheck
 

@@ -43,58 +43,77 @@ bool Transfer::supersededInOrder(const Item &item, const Decoded &d) const {
   return false;
 }
 
-void Transfer::check(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const {
-  for (RegRef r : isa.uses(d))
-    for (const Item &item : state.at(r.slot))
-      if (item.kind() == ItemKind::Register && (item.mask() & r.mask))
-        found.push_back({HazardCode::ReadPending, i, item, r.slot, static_cast<uint8_t>(item.mask() & r.mask)});
+void Transfer::check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const {
+  const size_t before = found.size();
+  auto add = [&](HazardCode code, const Item &item, uint16_t slot, uint8_t common) {
+    // Two operands may name one register.
+    for (size_t k = before; k < found.size(); ++k)
+      if (Hazard &h = found[k]; h.code == code && h.slot == slot && h.item.key == item.key) {
+        h.mask |= common;
+        return;
+      }
+    found.push_back({code, i, item, slot, common});
+  };
+  for (RegRef r : operands.uses())
+    if (state.mayHave(r.slot))
+      for (const Item &item : state.at(r.slot))
+        if (item.kind() == ItemKind::Register && (item.mask() & r.mask))
+          add(HazardCode::ReadPending, item, r.slot, static_cast<uint8_t>(item.mask() & r.mask));
   // Reading what one then overwrites is one mistake, not two.
   auto alsoRead = [&](uint16_t slot, uint8_t mask) {
-    for (RegRef u : isa.uses(d))
+    for (RegRef u : operands.uses())
       if (u.slot == slot && (u.mask & mask))
         return true;
     return false;
   };
-  for (RegRef r : isa.defs(d))
-    for (const Item &item : state.at(r.slot)) {
-      const uint8_t common = item.mask() & r.mask;
-      if (!common)
-        continue;
-      if (item.kind() == ItemKind::Register && !supersededInOrder(item, d) && !alsoRead(r.slot, item.mask()))
-        found.push_back({HazardCode::WritePending, i, item, r.slot, common});
-      else if (item.kind() == ItemKind::Source && !(item.cls() == OrderClass::XVMem && d.facts.result && ownTranslation(d)))
-        found.push_back({HazardCode::WriteLockedSource, i, item, r.slot, common});
-      else if (item.kind() == ItemKind::StoreData && d.facts.valu)
-        found.push_back({HazardCode::WideStoreDataWrite, i, item, r.slot, common});
-    }
+  for (RegRef r : operands.defs())
+    if (state.mayHave(r.slot))
+      for (const Item &item : state.at(r.slot)) {
+        const uint8_t common = item.mask() & r.mask;
+        if (!common)
+          continue;
+        if (item.kind() == ItemKind::Register && !supersededInOrder(item, d) && !alsoRead(r.slot, item.mask()))
+          add(HazardCode::WritePending, item, r.slot, common);
+        else if (item.kind() == ItemKind::Source && !(item.cls() == OrderClass::XVMem && d.facts.result && ownTranslation(d)))
+          add(HazardCode::WriteLockedSource, item, r.slot, common);
+        else if (item.kind() == ItemKind::StoreData && d.facts.valu)
+          add(HazardCode::WideStoreDataWrite, item, r.slot, common);
+      }
   const bool ldsRead = d.facts.family == Family::Ds && d.facts.read && d.effects[0].cls == OrderClass::Lds;
-  for (const Item &item : state.at(memorySlot)) {
-    if (d.facts.control == Control::Barrier) {
-      if (item.kind() == ItemKind::LdsWrite || item.kind() == ItemKind::FlatLdsWrite)
-        found.push_back({HazardCode::LdsWriteAtBarrier, i, item, memorySlot, 3});
-      else if (item.kind() == ItemKind::LdsCopy)
-        found.push_back({HazardCode::LdsCopyAtBarrier, i, item, memorySlot, 3});
+  if (ldsRead || d.facts.control == Control::Barrier)
+    for (const Item &item : state.at(memorySlot)) {
+      if (d.facts.control == Control::Barrier) {
+        if (item.kind() == ItemKind::LdsWrite || item.kind() == ItemKind::FlatLdsWrite)
+          add(HazardCode::LdsWriteAtBarrier, item, memorySlot, 3);
+        else if (item.kind() == ItemKind::LdsCopy)
+          add(HazardCode::LdsCopyAtBarrier, item, memorySlot, 3);
+      }
+      if (ldsRead && item.kind() == ItemKind::LdsCopy)
+        add(HazardCode::LdsReadDuringCopy, item, memorySlot, 3);
     }
-    if (ldsRead && item.kind() == ItemKind::LdsCopy)
-      found.push_back({HazardCode::LdsReadDuringCopy, i, item, memorySlot, 3});
-  }
-  if (d.facts.control == Control::SetPc) {
-    // Only a return: what a tail-called function must wait for, it waits for at its entry.
-    for (const Block &b : function.blocks)
-      if (b.last == i + 1 && b.returns)
-        for (const Item &item : state.all())
-          if (item.kind() == ItemKind::Register)
-            found.push_back({HazardCode::PendingAtReturn, i, item, item.slot(), item.mask()});
-  }
+  if (d.facts.control == Control::SetPc)
+    checkReturn(state, i, found);
 }
 
-void Transfer::checkEntry(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const {
+/// Only a return: what a tail-called function must wait for, it waits for at its entry.
+void Transfer::checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const {
+  const Block *b = function.blockOf(i);
+  if (!b || b->last != i + 1 || !b->returns)
+    return;
+  for (const Item &item : state.all())
+    if (item.kind() == ItemKind::Register)
+      found.push_back({HazardCode::PendingAtReturn, i, item, item.slot(), item.mask()});
+}
+
+void Transfer::checkEntry(const PendingState &state, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const {
+  if (!state.mayHave(memorySlot))
+    return;
   bool vector = false, scalar = false;
   auto look = [&](RegRef r) { (isa.isVector(r.slot) ? vector : scalar) = true; };
-  for (RegRef r : isa.uses(d))
-    if (isa.slotName(r.slot) != "exec_lo" && isa.slotName(r.slot) != "exec_hi")
+  for (RegRef r : operands.uses())
+    if (!isa.isExec(r.slot))
       look(r);
-  for (RegRef r : isa.defs(d))
+  for (RegRef r : operands.defs())
     look(r);
   for (const Item &item : state.at(memorySlot)) {
     if (item.kind() != ItemKind::Anything)
@@ -126,7 +145,9 @@ bool Transfer::meets(Item item, uint32_t i) const {
   PendingState alone;
   alone.put(item);
   std::vector<Hazard> found;
-  check(alone, *d, i, found);
+  Operands operands;
+  registersOf(*d, i, operands);
+  check(alone, *d, operands, i, found);
   return !found.empty();
 }
 
@@ -146,7 +167,9 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
     return item.age < isa.generation().wideStoreStates;
   }
   if (item.kind() == ItemKind::Register || item.kind() == ItemKind::Source) {
-    for (RegRef r : isa.defs(*d))
+    Operands operands;
+    registersOf(*d, i, operands);
+    for (RegRef r : operands.defs())
       if (r.slot == item.slot() && (item.mask() & ~r.mask) == 0)
         return false;
   } else if (item.kind() != ItemKind::Anything) {
@@ -161,6 +184,8 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
 void Transfer::passWaitStates(PendingState &state, const Decoded &d) const {
   const uint8_t needed = isa.generation().wideStoreStates;
   if (needed == 0)
+    return;
+  if (!state.hasStoreData())
     return;
   bool over = false;
   for (Item &item : state.mutableItems())
@@ -184,9 +209,15 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
     }
     return;
   }
+  if (state.empty() && d.numEffects == 0 && d.numData == 0)
+    return;
+  Operands operands;
+  registersOf(d, i, operands);
   if (!state.empty()) {
     bool complete = false;
     for (unsigned e = 0; e < d.numEffects; ++e) {
+      if (!rules.concerns(d.effects[e]))
+        continue;
       // Items that this event proves complete are marked by an age that no item has, then dropped together.
       for (Item &item : state.mutableItems())
         if (item.age != 255 && rules.issue(item, d.effects[e])) {
@@ -197,15 +228,15 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
     if (complete)
       state.removeIf([](const Item &item) { return item.age == 255; });
     if (found) {
-      check(state, d, i, *found);
+      check(state, d, operands, i, *found);
       if (!function.entry.isKernel)
-        checkEntry(state, d, i, *found);
+        checkEntry(state, operands, i, *found);
     }
     // gfx1250: a vector memory instruction may overwrite sources of older ones, because their translation comes first. Like the compiler,
     // the checker then takes the translation of those older ones as done.
     if (isa.generation().sourceTranslation && d.facts.result && ownTranslation(d)) {
       int done = -1;
-      for (RegRef r : isa.defs(d))
+      for (RegRef r : operands.defs())
         for (const Item &item : state.at(r.slot))
           if (item.cls() == OrderClass::XVMem)
             done = done < 0 ? item.age : std::min<int>(done, item.age);
@@ -224,26 +255,27 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
       });
     passWaitStates(state, d);
     // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
-    for (RegRef r : isa.defs(d))
-      state.overwrite(r.slot, r.mask);
+    for (RegRef r : operands.defs())
+      if (state.mayHave(r.slot))
+        state.overwrite(r.slot, r.mask);
   }
   for (unsigned e = 0; e < d.numEffects; ++e) {
     const Effect &effect = d.effects[e];
     if (effect.registers)
-      for (RegRef r : isa.defs(d))
+      for (RegRef r : operands.defs())
         state.put({.key = Item::make(r.slot, ItemKind::Register, r.mask, effect.cls), .producer = i});
     if (effect.locksSources) {
       OrderClass second = OrderClass::Count;
       if (effect.cls == OrderClass::XVMem || effect.cls == OrderClass::XScalar)
         second = d.effects[0].cls;
-      for (RegRef r : isa.uses(d))
+      for (RegRef r : operands.uses())
         state.put({.key = Item::make(r.slot, ItemKind::Source, r.mask, effect.cls), .producer = i, .second = second});
     }
     if (effect.hasItem)
       state.put({.key = Item::make(memorySlot, effect.item, 3, effect.cls), .producer = i});
   }
   if (d.numData != 0 && isa.generation().wideStoreStates)
-    for (RegRef r : isa.storeData(d))
+    for (RegRef r : operands.storeData())
       state.put({.key = Item::make(r.slot, ItemKind::StoreData, r.mask, OrderClass::WaitStates), .producer = i});
 }
 

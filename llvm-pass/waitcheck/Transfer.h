@@ -53,8 +53,12 @@ private:
     const int32_t d = function.code[i].decoded;
     return d < 0 ? nullptr : &isa.decoded(d);
   }
-  void check(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const;
-  void checkEntry(const PendingState &state, const Decoded &d, uint32_t i, std::vector<Hazard> &found) const;
+  void registersOf(const Decoded &d, uint32_t i, Operands &to) const {
+    isa.operands(d, function.section->bytes.data() + function.code[i].offset, to);
+  }
+  void check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const;
+  void checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const;
+  void checkEntry(const PendingState &state, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const;
   bool supersededInOrder(const Item &item, const Decoded &d) const;
   uint8_t waitStates(const Decoded &d) const;
   void passWaitStates(PendingState &state, const Decoded &d) const;

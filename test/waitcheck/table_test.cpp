@@ -116,7 +116,8 @@ TEST(Table, CachedDecodingEqualsUncached) {
           p = random();
       const llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), sizeof words);
       Decoded plain;
-      const bool ok = (*isa)->decodeUncached(bytes, plain);
+      std::vector<RegRef> registers;
+      const bool ok = (*isa)->decodeRaw(bytes, plain, registers);
       const int index = (*isa)->decode(bytes);
       ASSERT_EQ(ok, index >= 0) << name << " " << n;
       if (!ok)
@@ -130,5 +131,107 @@ TEST(Table, CachedDecodingEqualsUncached) {
       ASSERT_EQ(plain.numDefs, cached.numDefs);
     }
     EXPECT_GT(valid, 1000u) << name;
+  }
+}
+
+// Forms: once some encodings of a kind were seen, the rest is no longer decoded by LLVM. The outcome must be the same, whatever the fields.
+TEST(Table, FormsAgreeWithTheDisassembler) {
+  Decoders decoders;
+  uint64_t seed = 0x2545f4914f6cdd1d;
+  auto random = [&] {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return static_cast<uint32_t>(seed >> 11);
+  };
+  for (const char *name : {"gfx900", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201", "gfx1250"}) {
+    const TargetEntry &target = *findTarget(name);
+    auto isa = decoders.get(target, false);
+    ASSERT_TRUE(static_cast<bool>(isa));
+    unsigned valid = 0, byForm = 0, kinds = 0;
+    for (unsigned n = 0; n < 1500; ++n) {
+      EncodingWord word{uint64_t(random()) << 32 | random(), random()};
+      // Half of the vector registers in plain sources, else most words are literals and constants.
+      if (random() & 1)
+        word.low |= 0x100 | uint64_t(0x100) << 32 | uint64_t(0x20000) << 32 | uint64_t(0x4000000) << 32;
+      // Most random words of the two-dword kinds set bits that nobody has.
+      if (random() & 1)
+        word.low &= 0xfdffffffff0fffffu;
+      const EncodingLayout *layout = layoutOf(target.generation->encoding, static_cast<uint32_t>(word.low));
+      if (!layout)
+        continue;
+      Decoded plain;
+      std::vector<RegRef> registers;
+      uint8_t bytes[24] = {};
+      word.write(bytes);
+      if (!(*isa)->decodeRaw(bytes, plain, registers))
+        continue;
+      ++kinds;
+      for (unsigned k = 0; k < 60; ++k) {
+        EncodingWord other = word;
+        for (unsigned i = 0; i < layout->numFields; ++i)
+          if (isOpen(layout->fields[i], word))
+            other.setField(layout->fields[i].shift, layout->fields[i].width, k % 5 == 4 && i ? other.field(layout->fields[0].shift, 8) : random());
+        other.write(bytes);
+        Decoded expected;
+        const bool ok = (*isa)->decodeRaw(bytes, expected, registers);
+        const int index = (*isa)->decode(bytes);
+        ASSERT_EQ(ok, index >= 0) << name << " " << (*isa)->disassemble(bytes, 0);
+        if (!ok)
+          continue;
+        ++valid;
+        const Decoded &d = (*isa)->decoded(index);
+        byForm += d.numFields != 0;
+        ASSERT_EQ(d.opcode, expected.opcode) << name << " " << (*isa)->disassemble(bytes, 0);
+        ASSERT_EQ(d.size, expected.size);
+        ASSERT_EQ(d.numEffects, expected.numEffects);
+        ASSERT_EQ(d.immediate, expected.immediate);
+        ASSERT_EQ(d.numUses, expected.numUses);
+        ASSERT_EQ(d.numDefs, expected.numDefs);
+        ASSERT_EQ(d.numData, expected.numData);
+        Operands operands;
+        (*isa)->operands(d, bytes, operands);
+        ASSERT_EQ(operands.all().size(), registers.size());
+        for (size_t r = 0; r < registers.size(); ++r) {
+          ASSERT_EQ(operands.all()[r].slot, registers[r].slot) << name << " " << (*isa)->disassemble(bytes, 0);
+          ASSERT_EQ(operands.all()[r].mask, registers[r].mask) << name << " " << (*isa)->disassemble(bytes, 0);
+        }
+      }
+    }
+    std::printf("%s: %u kinds, %u encodings, %u of them by form\n", name, kinds, valid, byForm);
+    EXPECT_GT(kinds, 100u) << name;
+    EXPECT_GT(byForm, valid / 4) << name;
+  }
+}
+
+// LLVM's disassembler crashes on these valid instructions.
+TEST(Table, HalfPrecisionConstantThatLooksLikeALiteral) {
+  Decoders decoders;
+  for (const char *name : {"gfx900", "gfx942", "gfx1030", "gfx1100", "gfx1201"}) {
+    auto isa = decoders.get(*findTarget(name), false);
+    ASSERT_TRUE(static_cast<bool>(isa));
+    const uint32_t opcode = (*isa)->generation().encoding == WaitEncoding::Gfx9 ? 0x24 : 0x37;
+    for (uint32_t k = 0; k < 2; ++k) {
+      const uint32_t words[6] = {(opcode + k) << 25 | 5 << 17 | 0x100, 0xff};
+      const llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), sizeof words);
+      const int index = (*isa)->decode(bytes);
+      ASSERT_GE(index, 0) << name;
+      EXPECT_EQ((*isa)->decoded(index).size, 8u);
+      EXPECT_NE((*isa)->disassemble(bytes, 0).find("0xff"), std::string::npos) << (*isa)->disassemble(bytes, 0);
+    }
+  }
+}
+
+TEST(Table, ScalarResultNumberedLikeALiteralIsNoInstruction) {
+  Decoders decoders;
+  auto isa = decoders.get(*findTarget("gfx90a"), true);
+  ASSERT_TRUE(static_cast<bool>(isa));
+  for (uint32_t opcode : {0x10u, 0x7cu, 0xc1u, 0x289u}) {
+    uint32_t words[6] = {0x34u << 26 | opcode << 16 | 0xff, 0x00020501};
+    const llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), sizeof words);
+    EXPECT_EQ((*isa)->decode(bytes), -1) << opcode;
+    EXPECT_EQ((*isa)->disassemble(bytes, 0), "<not an instruction>");
+    words[0] &= ~0xffu; // s0
+    EXPECT_GE((*isa)->decode(bytes), 0) << opcode;
   }
 }

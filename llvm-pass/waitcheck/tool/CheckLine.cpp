@@ -6,6 +6,7 @@
 #include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace wavesan::waitcheck {
@@ -22,7 +23,8 @@ constexpr char help[] =
     "  --confidence=proven    leave out what is only possible (default: possible)\n"
     "  --audit                also compare every wait with the weakest one that would do\n"
     "  --list                 show what is in the files, check nothing\n"
-    "  --format=FORMAT        text, json (one object per line) or sarif (2.1.0)\n"
+    "  --format=FORMAT        text, json (one object per line), sarif (2.1.0), warnings or errors (one line\n"
+    "                         per hazard on standard error, worded as compilers do; nothing if there is none)\n"
     "  -o FILE                write the report to a file\n"
     "  --max-per-kernel=N     show at most N hazards per kernel (default 50); the rest is counted\n"
     "  -j N                   use N threads (0: as many as there are processors)\n"
@@ -109,9 +111,16 @@ CheckLine readCheckLine(const std::vector<std::string> &words) {
         return failed("--confidence is proven or possible");
       line.check.provenOnly = value == "proven";
     } else if (name == "--format") {
-      if (!take() || (value != "text" && value != "json" && value != "sarif"))
-        return failed("--format is text, json or sarif");
-      line.format = value == "json" ? ReportFormat::Json : value == "sarif" ? ReportFormat::Sarif : ReportFormat::Text;
+      static constexpr std::pair<const char *, ReportFormat> formats[] = {{"text", ReportFormat::Text},
+                                                                          {"json", ReportFormat::Json},
+                                                                          {"sarif", ReportFormat::Sarif},
+                                                                          {"warnings", ReportFormat::Warnings},
+                                                                          {"errors", ReportFormat::Errors}};
+      const auto *chosen = take() ? std::find_if(std::begin(formats), std::end(formats), [&](const auto &f) { return value == f.first; })
+                                  : std::end(formats);
+      if (chosen == std::end(formats))
+        return failed("--format is text, json, sarif, warnings or errors");
+      line.format = chosen->second;
     } else if (name == "-o") {
       if (!take())
         return failed("-o needs a file");

@@ -10,14 +10,14 @@
 
 namespace wavesan::waitcheck {
 
-enum class ReportFormat { Text, Json, Sarif };
+enum class ReportFormat { Text, Json, Sarif, Warnings, Errors };
 
 struct CheckLine {
   std::vector<std::string> paths;
   InputOptions input;
   CheckOptions check;
   ReportFormat format = ReportFormat::Text;
-  std::string output; ///< file; empty: standard output
+  std::string output; ///< file; empty: standard output (warnings and errors: standard error)
   bool list = false;
   bool quiet = false;
   bool done = false; ///< nothing is left to do: --help was printed, or an error

@@ -120,9 +120,11 @@ int main(int argc, char **argv) {
       return 2;
     }
   }
-  llvm::raw_ostream &out = file ? *file : llvm::outs();
+  const bool asCompiler = line.format == ReportFormat::Warnings || line.format == ReportFormat::Errors;
+  llvm::raw_ostream &out = file ? static_cast<llvm::raw_ostream &>(*file) : asCompiler ? llvm::errs() : llvm::outs();
   const std::unique_ptr<ReportSink> sink = line.format == ReportFormat::Json    ? makeJsonSink(out)
                                            : line.format == ReportFormat::Sarif ? makeSarifSink(out)
+                                           : asCompiler                         ? makeCompilerSink(out, line.format == ReportFormat::Errors)
                                                                                 : makeTextSink(out);
   const std::vector<Outcome> outcomes = checkAll(inputs, line);
   Summary summary;

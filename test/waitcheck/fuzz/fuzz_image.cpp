@@ -1,13 +1,23 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// libFuzzer: any bytes as an image (code object, bundle, archive), and as the code of a kernel. Run bounded:
-//   fuzz_image -runs=20000 -max_len=65536
-#include "wavesan/waitcheck.h"
+// libFuzzer: any bytes as an image: code object, host program, bundle, archive. Everything from reading to the audit and source lines.
+#include "Checker.h"
+#include "InputReader.h"
+
+using namespace wavesan::waitcheck;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  wavesan_waitcheck_summary summary;
-  char error[128];
-  wavesan_waitcheck_image(data, size, nullptr, nullptr, nullptr, &summary, error, sizeof error);
+  static Decoders decoders; // slow to start
+  Inputs inputs;
+  const llvm::StringRef bytes(reinterpret_cast<const char *>(data), size);
+  readImage("image", std::shared_ptr<llvm::MemoryBuffer>(llvm::MemoryBuffer::getMemBufferCopy(bytes)), {}, inputs);
+  CheckOptions options;
+  options.audit = size % 2;
+  for (const InputObject &o : inputs.objects) {
+    auto r = checkObject(o.buffer(), options, decoders);
+    if (!r)
+      llvm::consumeError(r.takeError());
+  }
   return 0;
 }
