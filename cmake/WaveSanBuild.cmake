@@ -6,7 +6,7 @@ include(WaveSanVersion)
 
 option(WAVESAN_TESTS "Build the tests" ON)
 option(WAVESAN_BENCHMARKS "Build the benchmarks" OFF)
-option(WAVESAN_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(WAVESAN_SANITIZE OFF CACHE STRING "Build with sanitizers: OFF; address (and undefined behaviour), also called ON; thread")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -31,10 +31,7 @@ string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}
 string(REPLACE "-g" "-g1" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 
 add_compile_options(-Wall -Wextra -Werror=return-type)
-if(WAVESAN_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-  add_link_options(-fsanitize=address,undefined)
-endif()
+include(WaveSanSanitize)
 
 # The plugin must match the compiler's LLVM exactly; Debian keeps several side by side. The CPU agent and the wait checker
 # are written for LLVM 22; the plugin by itself (cmake -S llvm-pass) builds against 19 to 22.

@@ -21,6 +21,11 @@ config.test_source_root = os.path.dirname(__file__)
 config.environment["PATH"] = os.pathsep.join([config.llvm_bin, os.environ.get("PATH", "")])
 for name in ("WAVESAN_OPTIONS", "WAVESAN_CXX", "HSA_TOOLS_LIB", "LD_PRELOAD"):
     config.environment.pop(name, None)  # the caller's settings must not decide a test
+if config.sanitizer_library:
+    # Neither clang nor a HIP program is sanitized; what they load of WaveSan is (docs/development.md).
+    config.environment["LD_PRELOAD"] = config.sanitizer_library
+    variable, _, value = config.sanitizer_options.partition("=")
+    config.environment[variable] = value
 
 if not os.path.exists("/dev/kfd"):
     config.available_features.add("no-gpu")

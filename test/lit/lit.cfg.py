@@ -15,6 +15,11 @@ for major in range(19, int(config.llvm_major) + 1):
 
 path = [os.path.dirname(config.filecheck), config.llvm_bin, config.site_dump_dir, config.environment.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
+if config.sanitizer_library:
+    # clang and opt are not sanitized, the plugin that they load is (docs/development.md).
+    config.environment["LD_PRELOAD"] = config.sanitizer_library
+    variable, _, value = config.sanitizer_options.partition("=")
+    config.environment[variable] = value
 
 # HIP device code without any installed HIP: Inputs/device.h declares the few words it needs.
 inputs = os.path.join(config.test_source_root, "Inputs")

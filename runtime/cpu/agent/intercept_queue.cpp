@@ -67,7 +67,7 @@ void InterceptQueue::ring(uint64_t index) {
 
 void InterceptQueue::passOn(size_t level, const void *packets, uint64_t count, uint64_t packetIndex) {
   if (level == 0)
-    return submit(static_cast<const AqlPacket *>(packets), count);
+    return submit(packets, count);
   const HandlerFrame saved = CurrentFrame;
   CurrentFrame.level = level - 1;
   CurrentFrame.packetIndex = packetIndex;
@@ -88,12 +88,15 @@ void InterceptQueue::writePackets(const void *packets, uint64_t count) {
   frame.queue->passOn(frame.level, packets, count, frame.packetIndex);
 }
 
-void InterceptQueue::submit(const AqlPacket *packets, uint64_t count) {
+void InterceptQueue::submit(const void *packets, uint64_t count) {
   {
     std::lock_guard lock(RingMutex);
-    for (uint64_t i = 0; i < count; ++i)
-      if (!Overflow.empty() || !pushToRing(packets[i]))
-        Overflow.push_back(packets[i]);
+    for (uint64_t i = 0; i < count; ++i) {
+      AqlPacket packet; // copied: what a tool passes on need not be aligned as the ring's slots are
+      std::memcpy(&packet, static_cast<const char *>(packets) + i * sizeof(packet), sizeof(packet));
+      if (!Overflow.empty() || !pushToRing(packet))
+        Overflow.push_back(packet);
+    }
   }
   Processor->wake();
 }

@@ -33,7 +33,7 @@ private:
 
   static void writePackets(const void *packets, uint64_t count);
   void passOn(size_t level, const void *packets, uint64_t count, uint64_t packetIndex);
-  void submit(const AqlPacket *packets, uint64_t count);
+  void submit(const void *packets, uint64_t count);
   bool pushToRing(const AqlPacket &packet);
   void refill();
 

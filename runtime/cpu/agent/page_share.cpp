@@ -50,6 +50,24 @@ bool findRuns(char *pages, size_t bytes, std::vector<Run> &runs) {
   return at == end;
 }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WAVESAN_COPY_UNSEEN
+#endif
+#endif
+
+/// Copies whole pages: with what was registered also the heap's bytes around it, which sanitizers must not judge.
+#ifdef WAVESAN_COPY_UNSEEN
+__attribute__((no_sanitize("address", "thread"))) void copyPages(char *to, const char *from, size_t bytes) {
+  auto *out = reinterpret_cast<volatile uint64_t *>(to); // volatile: or the compiler makes it memcpy again
+  auto *in = reinterpret_cast<const volatile uint64_t *>(from);
+  for (size_t i = 0; i < bytes / sizeof(uint64_t); ++i)
+    out[i] = in[i];
+}
+#else
+void copyPages(char *to, const char *from, size_t bytes) { std::memcpy(to, from, bytes); }
+#endif
+
 bool moveRun(const Run &run, char *alias) {
   if (run.shared) // can be mapped again as it is
     return mremap(run.begin, 0, run.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, alias) != MAP_FAILED;
@@ -63,7 +81,7 @@ bool moveRun(const Run &run, char *alias) {
       mmap(alias, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == alias) {
     MovingPages moving(run.begin, run.bytes);
     if (mprotect(run.begin, run.bytes, PROT_READ) == 0) {
-      std::memcpy(alias, run.begin, run.bytes);
+      copyPages(alias, run.begin, run.bytes);
       done = mmap(run.begin, run.bytes, run.protection, MAP_SHARED | MAP_FIXED, fd, 0) == run.begin;
       if (!done)
         mprotect(run.begin, run.bytes, run.protection);
