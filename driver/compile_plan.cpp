@@ -115,7 +115,8 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
   if (hip.headersNeedRcpF16 && !line.noGpuInc)
     add({"-include", layout.compatHeader.string()});
   bool generatesCode = line.phase != CompilePhase::Preprocess;
-  if (generatesCode && hip.needsCodeObjectV4 && !line.hasCodeObjectVersion)
+  // Preprocessing, too: the compiler looks for the device library of the version before it does anything.
+  if (hip.needsCodeObjectV4 && !line.hasCodeObjectVersion)
     add({"-mcode-object-version=4"});
   const std::string &denormals = line.flushDenormals ? hip.denormalBitcodeOn : hip.denormalBitcodeOff;
   if (generatesCode && !line.hostOnly && (!hip.fenceBitcode.empty() || !denormals.empty())) {

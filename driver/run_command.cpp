@@ -118,7 +118,8 @@ void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const ab
     say(std::to_string(pending) + (pending == 1 ? " dispatch was" : " dispatches were") +
         " not evaluated: the process ended first; the result is incomplete");
   if (uint64_t errors = page.errors.load())
-    say(std::to_string(errors) + " errors of the tool itself, printed above: the result is incomplete");
+    say(std::to_string(errors) + (errors == 1 ? " error" : " errors") +
+        " of the tool itself, printed above: the result is incomplete");
 }
 
 } // namespace
@@ -127,6 +128,9 @@ int runCommand(const RunRequest &request) {
   std::optional<abi::Options> options = checkedOptions(request.options);
   if (!options)
     return kExitUsage;
+  for (int status : {options->exitcode, options->incomplete_exitcode})
+    if (status < 0 || status > 255) // only the low byte would arrive: 256 would be a race without a status
+      return fail("exit status " + std::to_string(status) + " is not between 0 and 255 (options exitcode, incomplete_exitcode)");
   std::string error;
   Layout layout = layoutOfThisExecutable(error);
   if (!error.empty())

@@ -31,6 +31,7 @@ Expected<std::optional<AtomicFacts>> AtomicReader::atomic(const Instruction &I) 
   AtomicOrdering Ordering;
   SyncScope::ID Id;
   unsigned AddressSpace;
+  bool FailureRelaxed = false;
   auto Read = [&](const auto &Atomic, AtomicOrdering Order) {
     Ordering = Order;
     Id = Atomic.getSyncScopeID();
@@ -38,9 +39,10 @@ Expected<std::optional<AtomicFacts>> AtomicReader::atomic(const Instruction &I) 
   };
   if (auto *Rmw = dyn_cast<AtomicRMWInst>(&I))
     Read(*Rmw, Rmw->getOrdering());
-  else if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+  else if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
     Read(*Exchange, Exchange->getMergedOrdering()); // the stronger of success and failure
-  else if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isAtomic())
+    FailureRelaxed = !isAcquireOrStronger(Exchange->getFailureOrdering());
+  } else if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isAtomic())
     Read(*Load, Load->getOrdering());
   else if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->isAtomic())
     Read(*Store, Store->getOrdering());
@@ -52,5 +54,5 @@ Expected<std::optional<AtomicFacts>> AtomicReader::atomic(const Instruction &I) 
   // A sequentially consistent load has no release half, a store no acquire half.
   return AtomicFacts{*Where, isAcquireOrStronger(Ordering) && !isa<StoreInst>(I),
                      isReleaseOrStronger(Ordering) && !isa<LoadInst>(I),
-                     Ordering == AtomicOrdering::SequentiallyConsistent, AddressSpace};
+                     Ordering == AtomicOrdering::SequentiallyConsistent, AddressSpace, FailureRelaxed};
 }

@@ -30,8 +30,12 @@ struct AtomicFacts {
   ScopeFacts Where;
   bool Acquire, Release, SeqCst; ///< Acquire: of reads; Release: of writes
   unsigned AddressSpace;
+  bool FailureRelaxed; ///< a compare-exchange that acquires only when it succeeds
   /// The bits of atomicInfo() beyond those of accessInfo().
-  uint32_t infoBits() const { return abi::atomicInfo(0, 0, Where.Scope, Acquire, Release); }
+  uint32_t infoBits() const {
+    return abi::atomicInfo(0, 0, Where.Scope, Acquire, Release) |
+           (Acquire && FailureRelaxed ? abi::kAtomicFailureRelaxed : 0u);
+  }
 };
 
 class AtomicReader {

@@ -29,7 +29,7 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
   const uint32_t label = wave.generation[kGlobal];
   SyncVariable *v = table.find(key);
   if (reads)
-    wave.atomicRead(v, scope, abi::atomicAcquires(info));
+    wave.atomicRead(v, scope, abi::executedAtomicAcquires(info, wrote));
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
   const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.release);
   if (!v && publishes)
@@ -41,7 +41,7 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
     v->wrote();
   }
   if (reads && reachesOtherWorkgroups(scope)) {
-    if (abi::atomicAcquires(info))
+    if (abi::executedAtomicAcquires(info, wrote))
       v->acquiredBy(wave.id, label);
     else
       wave.sees({key, v->version()});

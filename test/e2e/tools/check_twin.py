@@ -22,7 +22,7 @@ LIMIT_SECONDS = 120
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
-SIDE = re.compile(r"^  \S.* by wave (\d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 # Of a divergence: who waits at a barrier, who ends, and where.
 GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
@@ -55,10 +55,10 @@ def parse_reports(text):
             reports[-1].wave_size = int(match[1])
         elif reports and (match := SIDE.match(line)):
             reports[-1].frames.append([(os.path.basename(match[3]), int(match[4]))])
-            reports[-1].waves.append(int(match[1]))
+            reports[-1].waves.append(match[1])
         elif reports and (match := GROUP.match(line)):
             reports[-1].frames.append([(os.path.basename(match[2]), int(match[3]))])
-            reports[-1].waves.append(int(match[1]))
+            reports[-1].waves.append("wave " + match[1])
         elif reports and reports[-1].frames and (match := CALLER.match(line)):
             reports[-1].frames[-1].append((os.path.basename(match[1]), int(match[2])))
     return reports

@@ -97,7 +97,8 @@ enum AccessBits : uint32_t {
 };
 
 /// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook); of
-/// atomics also bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst; atomicInfo()).
+/// atomics also bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst; atomicInfo()), bit 29
+/// kAtomicFailureRelaxed.
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
 constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
@@ -106,12 +107,18 @@ constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
 enum class Scope : uint32_t { SingleThread = 0, Wavefront = 1, Workgroup = 2, Cluster = 3, Agent = 4, System = 5 };
 
 constexpr uint32_t kAtomicAcquire = 1u << 27, kAtomicRelease = 1u << 28;
+/// A compare-exchange whose success acquires and whose failure does not.
+constexpr uint32_t kAtomicFailureRelaxed = 1u << 29;
 constexpr uint32_t atomicInfo(uint32_t bits, uint32_t sizeBytes, Scope scope, bool acquire, bool release) {
   return accessInfo(bits, sizeBytes) | (uint32_t(scope) << 24) | (acquire ? kAtomicAcquire : 0u) |
          (release ? kAtomicRelease : 0u);
 }
 constexpr Scope atomicScope(uint32_t info) { return Scope((info >> 24) & 7u); }
 constexpr bool atomicAcquires(uint32_t info) { return (info & kAtomicAcquire) != 0; }
+/// Does an atomic that was executed acquire? `wrote`: it stored something.
+constexpr bool executedAtomicAcquires(uint32_t info, bool wrote) {
+  return atomicAcquires(info) && (wrote || (info & kAtomicFailureRelaxed) == 0);
+}
 constexpr bool atomicReleases(uint32_t info) { return (info & kAtomicRelease) != 0; }
 
 enum FenceBits : uint32_t {

@@ -1,0 +1,29 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Atomics on LDS whose scope is one wave: between waves they exclude nothing.
+// RUN: %twin %s
+#include "twin.h"
+
+constexpr int kThreads = 256;
+#ifdef FIXED
+#define SCOPE __HIP_MEMORY_SCOPE_WORKGROUP
+#else
+#define SCOPE __HIP_MEMORY_SCOPE_WAVEFRONT
+#endif
+
+__global__ void count(int *out) {
+  __shared__ int total;
+  if (threadIdx.x == 0)
+    total = 0;
+  __syncthreads();
+  __hip_atomic_fetch_add(&total, 1, __ATOMIC_RELAXED, SCOPE); // RACE-A RACE-B
+  __syncthreads();
+  if (threadIdx.x == 0)
+    *out = total;
+}
+
+int main() {
+  int *out = twin::onDevice(std::vector<int>(1));
+  count<<<1, kThreads>>>(out);
+  return twin::compare(twin::fromDevice(out, 1), [](size_t) { return kThreads; });
+}
