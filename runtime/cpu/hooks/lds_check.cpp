@@ -3,6 +3,9 @@
 #include "lds_check.h"
 
 #include <algorithm>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 // The loops over lanes are worth vector instructions where the processor has them.
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !__has_feature(thread_sanitizer)
@@ -113,6 +116,8 @@ WAVESAN_LANE_LOOP Window windowOf(const uint32_t *address, LaneMask exec, uint32
   w.oneEach = size <= 1u << shift && (bits & (size - 1)) == 0 && std::has_single_bit(size);
   if (w.oneEach) {
     for (unsigned l = 0; l < 64; ++l)
+      w.granule[l] = uint8_t((at[l] >> shift) - w.base);
+    for (unsigned l = 0; l < 64; ++l)
       w.granules |= uint64_t(1) << ((at[l] >> shift) - w.base);
     return w;
   }
@@ -123,17 +128,23 @@ WAVESAN_LANE_LOOP Window windowOf(const uint32_t *address, LaneMask exec, uint32
   return w;
 }
 
+unsigned firstLane(const Window &window, LaneMask exec, uint32_t bit) {
+  LaneMask touching = 0;
+#ifdef __SSE2__
+  const __m128i wanted = _mm_set1_epi8(char(bit));
+  for (unsigned part = 0; part < 4; ++part) {
+    const __m128i lanes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(window.granule + 16 * part));
+    touching |= LaneMask(uint32_t(_mm_movemask_epi8(_mm_cmpeq_epi8(lanes, wanted)))) << (16 * part);
+  }
+#else
+  for (unsigned l = 0; l < 64; ++l)
+    touching |= LaneMask(window.granule[l] == bit) << l;
+#endif
+  return unsigned(std::countr_zero(touching & exec));
+}
+
 void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
                 uint8_t (&lanes)[64]) {
-  if (window.oneEach) {
-    // From the last lane to the first; inactive lanes stand in for the first active one.
-    const unsigned first = unsigned(std::countr_zero(exec));
-    for (unsigned l = 64; l-- > 0;) {
-      const unsigned from = exec >> l & 1 ? l : first;
-      lanes[((address[from] >> shift) - window.base) & 63] = uint8_t(from);
-    }
-    return;
-  }
   while (exec) {
     const unsigned l = 63u - unsigned(std::countl_zero(exec));
     exec &= ~(LaneMask(1) << l);
@@ -166,10 +177,11 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
       uint64_t *cell = &s.cells[size_t(window.base + bit) * core::kSlotsPerCell];
       const Step step = steps(cell);
       if (step < Step::Nothing) {
-        if (!lanesKnown)
+        if (!window.oneEach && !lanesKnown) {
           firstLanes(window, address, exec, size, shift, lanes);
-        lanesKnown = true;
-        a.lane = lanes[bit];
+          lanesKnown = true;
+        }
+        a.lane = window.oneEach ? firstLane(window, exec, bit) : lanes[bit];
         cell[uint32_t(step)] = a.slot().bits();
       } else if (step == Step::NotRecorded)
         p.evicted(a.wave, a.generation);

@@ -67,11 +67,15 @@ struct HostPlatform {
 struct Window {
   uint32_t base = 0;     ///< granule of bit 0
   uint64_t granules = 0; ///< 0: they lie further apart
-  bool oneEach = false;  ///< every lane touches one granule
+  bool oneEach = false;  ///< every lane touches one granule:
+  uint8_t granule[64];   ///< the bit of it, by lane; inactive lanes repeat an active one's
 };
 Window windowOf(const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift);
 
-/// lanes[i]: the first lane of `exec` whose `size` bytes touch granule i of the window. Only its granules are written.
+/// The first lane of `exec` that touches granule `bit` of a window with one granule for each lane.
+unsigned firstLane(const Window &window, LaneMask exec, uint32_t bit);
+
+/// lanes[i]: the first lane of `exec` whose `size` bytes touch granule i of any window. Only its granules are written.
 void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
                 uint8_t (&lanes)[64]);
 

@@ -113,6 +113,7 @@ public:
     for (AccessRecord &r : l->records)
       if (extend(r, fresh))
         return;
+    l->who |= Line::bitOf(fresh.who());
     if (l->records.size() < kMaxRecords) {
       l->records.push_back(fresh);
       return;
@@ -142,6 +143,11 @@ private:
   static constexpr size_t kMaxRecords = 48;
   struct Line {
     std::vector<AccessRecord> records;
+    uint64_t who = 0; ///< waves that may have a record: a bit for each, by a hash
+    static uint64_t bitOf(WaveId w) {
+      return uint64_t(1) << ((w.workgroup * abi::kMaxWavesPerWorkgroup + w.wave) * 0x9e3779b1u >> 26);
+    }
+    bool maybe(WaveId w) const { return who & bitOf(w); }
     uint32_t writes = 0;                     ///< bytes that were ever written; a read of others conflicts with nothing
     uint32_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
@@ -159,7 +165,7 @@ private:
   /// Records a read of bytes that nobody has written, by far the most frequent access: input that many workgroups
   /// share.
   void read(Line &l, const AccessRecord &fresh) {
-    for (size_t i = l.records.size(); i-- > 0;) {
+    for (size_t i = l.maybe(fresh.who()) ? l.records.size() : 0; i-- > 0;) {
       AccessRecord &r = l.records[i];
       if (r.workgroup != fresh.workgroup || r.wave != fresh.wave)
         continue;
@@ -170,10 +176,12 @@ private:
         return;
       }
     }
-    if (l.records.size() < kMaxReads)
+    if (l.records.size() < kMaxReads) {
       l.records.push_back(fresh);
-    else
+      l.who |= Line::bitOf(fresh.who());
+    } else {
       l.lostReads |= fresh.mask;
+    }
   }
   /// Reads of bytes that nobody has written: two of different workgroups would do until something orders workgroups
   /// by atomics; from there on `lost` says what this costs.
