@@ -104,7 +104,6 @@ define protected amdgpu_kernel void @aggregates() #0 {
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 310)
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 419431427, i32 12,
 ; CHECK-NEXT: atomicrmw add
-; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 419431431, i32 12, i1 true)
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 309)
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 83887111, i32 13,
 ; CHECK-NEXT: atomicrmw fadd
