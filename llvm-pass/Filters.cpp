@@ -3,17 +3,16 @@
 //
 #include "Filters.h"
 
+#include "SiteRecorder.h"
 #include "wavesan/abi/hooks.h"
 #include "wavesan/abi/system_files.h"
 
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/SpecialCaseList.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/TargetParser/Triple.h"
@@ -141,21 +140,11 @@ bool Filters::leavesOut(const Function &Kernel) const {
   return Includes && !Included;
 }
 
-static std::string pathOf(const DIFile *File) {
-  if (!File)
-    return "";
-  if (File->getDirectory().empty() || sys::path::is_absolute(File->getFilename()))
-    return File->getFilename().str();
-  SmallString<128> Path(File->getDirectory());
-  sys::path::append(Path, File->getFilename());
-  return std::string(Path);
-}
-
 /// The position that an access belongs to; null without debug info.
 static const DILocation *authorOf(const Instruction &I) {
   const DILocation *Innermost = I.getDebugLoc();
   for (const DILocation *L = Innermost; L; L = L->getInlinedAt())
-    if (!abi::isSystemFile(pathOf(L->getFile())))
+    if (!abi::isSystemFile(pathOfFile(L->getFile())))
       return L;
   return Innermost;
 }
@@ -186,7 +175,7 @@ bool Filters::listed(const Instruction &I) const {
   if (!List)
     return false;
   const DILocation *Where = authorOf(I);
-  std::string File = Where ? pathOf(Where->getFile()) : I.getModule()->getSourceFileName();
+  std::string File = Where ? pathOfFile(Where->getFile()) : I.getModule()->getSourceFileName();
   if (!File.empty() && List->inSection(kSection, "src", File))
     return true;
   return Where ? Listed.contains(codeAt(*Where, I)) : isListedFunction(*List, originalName(*I.getFunction()));

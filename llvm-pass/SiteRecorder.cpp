@@ -49,7 +49,7 @@ std::string wavesan::sourceName(const GlobalVariable &Variable) {
   return lastComponent(demangle(Variable.getName())).str();
 }
 
-static std::string fileName(const DIFile *File) {
+std::string wavesan::pathOfFile(const DIFile *File) {
   if (!File)
     return "";
   if (File->getDirectory().empty() || sys::path::is_absolute(File->getFilename()))
@@ -61,7 +61,7 @@ static std::string fileName(const DIFile *File) {
 
 /// Relative names are relative to the compile unit's directory when the file itself names none.
 static std::string fileName(const DIFile *File, const DISubprogram *Function) {
-  std::string Name = fileName(File);
+  std::string Name = pathOfFile(File);
   if (!Name.empty() && !sys::path::is_absolute(Name) && Function && Function->getUnit() &&
       Function->getUnit()->getFile()) {
     SmallString<128> Path(Function->getUnit()->getFile()->getDirectory());

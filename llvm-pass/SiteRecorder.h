@@ -16,6 +16,7 @@
 #include <vector>
 
 namespace llvm {
+class DIFile;
 class DILocalScope;
 class DILocation;
 class DISubprogram;
@@ -59,6 +60,9 @@ struct KernelSummary {
 
 /// Name of a variable as its author wrote it: from debug info, else the last component of the demangled name.
 std::string sourceName(const llvm::GlobalVariable &Variable);
+
+/// The path of a file as debug info has it, with its own directory in front of a relative name; "" for null.
+std::string pathOfFile(const llvm::DIFile *File);
 
 class SiteRecorder {
 public:
