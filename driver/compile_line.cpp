@@ -222,13 +222,15 @@ void readOption(CompileLine &line, std::string_view word, std::string_view value
     line.hipLink = true;
   else if (startsWith("-O")) {
     line.hasOptimization = true;
-  } else if (word == "-g0" || word == "-ggdb0")
+  } else if (word == "-g0" || word == "-ggdb0") {
     line.hasDebugInfo = false;
-  else if (word == "-g" || word == "-g1" || word == "-g2" || word == "-g3" || startsWith("-ggdb") ||
+    line.deniesDebugInfo = true;
+  } else if (word == "-g" || word == "-g1" || word == "-g2" || word == "-g3" || startsWith("-ggdb") ||
            startsWith("-glldb") || startsWith("-gdwarf") || word == "-gline-tables-only" || word == "-gmlt" ||
-           word == "--debug" || word == "-gfull" || word == "-gused")
+           word == "--debug" || word == "-gfull" || word == "-gused") {
     line.hasDebugInfo = true;
-  else if (startsWith("-D__AMDGCN_WAVEFRONT_SIZE") || startsWith("-U__AMDGCN_WAVEFRONT_SIZE") ||
+    line.deniesDebugInfo = false;
+  } else if (startsWith("-D__AMDGCN_WAVEFRONT_SIZE") || startsWith("-U__AMDGCN_WAVEFRONT_SIZE") ||
            ((word == "-D" || word == "-U" || startsWith("-Xarch_")) &&
             value.find("__AMDGCN_WAVEFRONT_SIZE") != std::string_view::npos))
     line.definesWaveSize = true;

@@ -43,6 +43,7 @@ struct CompileLine {
   bool hasLibraryPath = false;           ///< any -L, or no standard libraries: what is linked is the user's business
   bool assemblyOnly = false;             ///< -S or -emit-llvm: device code is not linked
   bool hasDebugInfo = false;             ///< any -g option that asks for line numbers (not -g0, -ggdb0)
+  bool deniesDebugInfo = false;          ///< -g0 or -ggdb0 is the last of them
   bool hasOptimization = false;          ///< any -O
   bool hasCodeObjectVersion = false;
   bool definesWaveSize = false;   ///< -D or -U of __AMDGCN_WAVEFRONT_SIZE

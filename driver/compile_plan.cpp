@@ -132,6 +132,9 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
     add({"-Xarch_device", "-fpass-plugin=" + layout.plugin.string()});
     if (!line.hasDebugInfo)
       add({"-Xarch_device", "-gline-tables-only"});
+    if (line.deniesDebugInfo)
+      plan.notes.push_back("-g0: reports will name no source lines, and waves that wait at different barriers cannot be "
+                           "told apart");
     // The plugin's options are known once it is loaded. There is no device-only spelling; host code ignores them.
     if (!line.pluginOptions.empty())
       add({"-fplugin=" + layout.plugin.string()});

@@ -3,6 +3,8 @@
 //
 // Entry of the pass plugin: -fpass-plugin= and opt -load-pass-plugin=.
 #include "Filters.h"
+#include "OldIntrinsics.h"
+#include "SourceLoops.h"
 #include "WaveSanPass.h"
 
 #include "wavesan/abi/hooks.h"
@@ -19,8 +21,11 @@ using namespace llvm;
 using wavesan::WaveSanPass;
 
 static void registerPasses(PassBuilder &Builder) {
-  Builder.registerPipelineStartEPCallback(
-      [](ModulePassManager &Passes, OptimizationLevel) { Passes.addPass(wavesan::RememberMarksPass()); });
+  Builder.registerPipelineStartEPCallback([](ModulePassManager &Passes, OptimizationLevel) {
+    Passes.addPass(wavesan::UpgradeOldIntrinsicsPass());
+    Passes.addPass(wavesan::RememberMarksPass());
+    Passes.addPass(wavesan::RememberLoopsPass());
+  });
   Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, auto... Phase) {
     // LLVM 19 tells no phase.
     Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, (... || (Phase != ThinOrFullLTOPhase::None))));

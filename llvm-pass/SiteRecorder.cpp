@@ -122,6 +122,14 @@ uint32_t SiteRecorder::addSite(abi::SiteKind Kind, uint32_t Info, const Instruct
   return uint32_t(Builder.sites.size() - 1);
 }
 
+void SiteRecorder::addLoop(const DISubprogram &Function, uint32_t FirstLine, uint32_t LastLine) {
+  StringRef32 Name = intern(displayName(&Function)), File = intern(fileName(Function.getFile(), &Function));
+  if (any_of(Builder.frames, [&](const abi::FrameEntry &Frame) {
+        return Frame.function == Name && Frame.file == File && Frame.line >= FirstLine && Frame.line <= LastLine;
+      }))
+    Builder.loops.push_back({Name, File, FirstLine, LastLine});
+}
+
 void SiteRecorder::addKernel(const Function &Original, const Function &Twin, const KernelSummary &Summary) {
   abi::KernelEntry Entry{};
   Entry.original = intern(Original.getName());

@@ -72,6 +72,8 @@ public:
   void addKernel(const llvm::Function &Original, const llvm::Function &Twin, const KernelSummary &Summary);
   /// A kernel that the user wants unchecked: an entry without a twin.
   void addLeftOut(const llvm::Function &Original);
+  /// A loop of the source (SourceLoops.h). One that has no site in it is left out of the table.
+  void addLoop(const llvm::DISubprogram &Function, uint32_t FirstLine, uint32_t LastLine);
   size_t siteCount() const { return Builder.sites.size(); }
   std::string finish() const { return Builder.finish(); }
 

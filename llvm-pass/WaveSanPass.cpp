@@ -10,6 +10,7 @@
 #include "LdsVariables.h"
 #include "LlvmVersions.h"
 #include "RuntimeLinking.h"
+#include "SourceLoops.h"
 #include "SyncInstrumentation.h"
 #include "TwinCloning.h"
 
@@ -67,6 +68,16 @@ static Error verify(const Function &F) {
                            "' is invalid after instrumentation: " + StringRef(Why).split('\n').first);
 }
 
+/// Barriers are told apart by their source positions: the optimiser copies and merges them.
+static uint32_t barriersWithoutPosition(const Function &F, ArrayRef<SyncPoint> Points) {
+  if (F.getSubprogram())
+    return 0;
+  auto Count = count_if(Points, [](const SyncPoint &Point) {
+    return (Point.What == SyncPoint::BarrierArrive || Point.What == SyncPoint::BarrierFull) && !Point.I->getDebugLoc();
+  });
+  return Count > 1 ? uint32_t(Count) : 0;
+}
+
 /// Instruments one function and returns what its kernel's entry must say.
 static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, const GpuTarget &Target,
                                                   const Filters &Filter, HookEmitter &Hooks, SiteRecorder &Sites) {
@@ -90,6 +101,10 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
   Summary.Sites = uint32_t(Choice->Accesses.size());
   Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);
+  if (uint32_t Barriers = barriersWithoutPosition(F, Sync->Points))
+    Summary.Skips.add("barriers without debug info: waves at different ones are not told apart (compile with "
+                      "-gline-tables-only)",
+                      Barriers);
   if (usesDynamicLds(F))
     Summary.Flags |= abi::kKernelUsesDynamicLds;
   // A hook in front of an instruction goes directly in front of it, so the later ones come last.
@@ -204,6 +219,8 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     addReached(*Summary, Twin, RecursiveSummaries);
     Sites.addKernel(*Twin.Original, *Twin.Clone, *Summary);
   }
+  forEachSourceLoop(M, Analyses,
+                    [&](const DISubprogram &Code, uint32_t First, uint32_t Last) { Sites.addLoop(Code, First, Last); });
   if (Sites.siteCount() > abi::kMaxSites)
     return createStringError("the module has " + Twine(Sites.siteCount()) + " sites, more than " +
                              Twine(abi::kMaxSites) + " are not supported");

@@ -37,15 +37,20 @@ report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &si
   return access;
 }
 
-/// Chains of the module's barriers; barriers of other kernels share no function with the accesses.
-std::vector<std::vector<report::Frame>> barriersOf(const abi::SiteTableView &sites) {
-  std::vector<std::vector<report::Frame>> chains;
+/// Barriers and loops of the module; those of other kernels share no function with the accesses.
+report::SourceFacts factsOf(const abi::SiteTableView &sites) {
+  report::SourceFacts facts;
   for (uint32_t i = 0; i < sites.siteCount(); ++i) {
     abi::SiteEntry site = sites.site(i);
     if (site.kind == uint32_t(abi::SiteKind::Barrier) && site.frame != abi::kNoFrame)
-      chains.push_back(framesOf(sites, site.frame));
+      facts.barriers.push_back(framesOf(sites, site.frame));
   }
-  return chains;
+  for (uint32_t i = 0; i < sites.loopCount(); ++i) {
+    abi::LoopEntry loop = sites.loop(i);
+    facts.loops.push_back({report::demangle(std::string(sites.string(loop.function))),
+                           std::string(sites.string(loop.file)), loop.first, loop.last});
+  }
+  return facts;
 }
 
 /// Two atomics conflict only because the scope of one does not include the other side.
@@ -214,7 +219,7 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
     race.neededScope = race.betweenWorkgroups() ? abi::Scope::Agent : abi::Scope::Workgroup;
   if (record.variableOffset != abi::kNoVariable)
     race.variableOffset = record.variableOffset;
-  race.situation = report::judgeSituation(race.current.frames, race.previous.frames, barriersOf(sites));
+  race.situation = report::judgeSituation(race.current.frames, race.previous.frames, factsOf(sites));
   return race;
 }
 

@@ -48,10 +48,11 @@ std::string missingText(const Race &race) {
     return "barrier without fence";
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return "scope too small";
-  std::string text = race.betweenWorkgroups()                   ? "no order between workgroups"
-                     : race.situation == Situation::LoopCarried ? "no barrier between iterations"
-                     : race.situation == Situation::SameLine    ? "no order within one line"
-                                                                : "no barrier";
+  std::string text = race.betweenWorkgroups()                      ? "no order between workgroups"
+                     : race.situation == Situation::LoopCarried    ? "no barrier between iterations"
+                     : race.situation == Situation::BarrierSkipped ? "barrier in a branch"
+                     : race.situation == Situation::SameLine       ? "no order within one line"
+                                                                   : "no barrier";
   return race.atomicAgainstPlain() ? text + ", atomic against plain" : text;
 }
 

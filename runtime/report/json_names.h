@@ -28,6 +28,7 @@ inline constexpr Named<Order> kOrders[] = {{Order::ReadAfterWrite, "read-after-w
 inline constexpr Named<Situation> kSituations[] = {{Situation::Unknown, "unknown"},
                                                    {Situation::StraightLine, "straight-line"},
                                                    {Situation::LoopCarried, "loop-carried"},
+                                                   {Situation::BarrierSkipped, "barrier-skipped"},
                                                    {Situation::SameLine, "same-line"}};
 inline constexpr Named<abi::RaceSpace> kSpaces[] = {
     {abi::RaceSpace::Lds, "lds"}, {abi::RaceSpace::Global, "global"}, {abi::RaceSpace::None, "none"}};

@@ -26,29 +26,49 @@ CommonFunction commonFunction(const std::vector<Frame> &current, const std::vect
   return common;
 }
 
+/// Which of two positions the text of the program has first: negative: `a`; positive: `b`; 0: neither, or not known.
+static int textOrder(const std::vector<Frame> &a, const std::vector<Frame> &b) {
+  CommonFunction common = commonFunction(a, b);
+  if (!common.current || common.current->line == 0 || common.previous->line == 0)
+    return 0;
+  auto position = [](const Frame &f) { return std::pair(f.line, f.column); };
+  if (common.current->line == common.previous->line && (common.current->column == 0 || common.previous->column == 0))
+    return 0;
+  return position(*common.current) < position(*common.previous)   ? -1
+         : position(*common.previous) < position(*common.current) ? 1
+                                                                  : 0;
+}
+
+/// A loop contains both sides: in the function in which they part, or around a call that both are inside of.
+static bool inOneLoop(const std::vector<Frame> &current, const std::vector<Frame> &previous,
+                      const std::vector<SourceLoop> &loops) {
+  CommonFunction common = commonFunction(current, previous);
+  const size_t depth = current.size() - size_t(common.current - current.data());
+  for (size_t i = 1; i <= depth; ++i) {
+    const Frame &c = current[current.size() - i], &p = previous[previous.size() - i];
+    if (std::any_of(loops.begin(), loops.end(), [&](const SourceLoop &loop) {
+          auto contains = [&](uint32_t line) { return loop.first <= line && line <= loop.last; };
+          return loop.function == c.function && loop.file == c.file && contains(c.line) && contains(p.line);
+        }))
+      return true;
+  }
+  return false;
+}
+
 Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Frame> &previous,
-                         const std::vector<std::vector<Frame>> &barriers) {
+                         const SourceFacts &source) {
   CommonFunction common = commonFunction(current, previous);
   if (!common.current || common.current->line == 0 || common.previous->line == 0)
     return Situation::Unknown;
   if (common.current->line == common.previous->line)
     return Situation::SameLine;
-  uint32_t low = std::min(common.current->line, common.previous->line);
-  uint32_t high = std::max(common.current->line, common.previous->line);
-  // The common function's depth from the outside: a barrier counts only inside the same chain of calls.
-  size_t depth = current.size() - size_t(common.current - current.data());
-  for (const std::vector<Frame> &barrier : barriers) {
-    if (barrier.size() < depth)
-      continue;
-    bool sameCalls = true;
-    for (size_t i = 1; i < depth && sameCalls; ++i)
-      sameCalls = barrier[barrier.size() - i] == current[current.size() - i];
-    const Frame &b = barrier[barrier.size() - depth];
-    if (sameCalls && b.function == common.current->function && b.file == common.current->file && b.line >= low &&
-        b.line <= high)
-      return Situation::LoopCarried;
-  }
-  return Situation::StraightLine;
+  const bool downwards = common.previous->line < common.current->line;
+  const std::vector<Frame> &upper = downwards ? previous : current, &lower = downwards ? current : previous;
+  if (std::none_of(source.barriers.begin(), source.barriers.end(), [&](const std::vector<Frame> &barrier) {
+        return textOrder(upper, barrier) < 0 && textOrder(barrier, lower) < 0;
+      }))
+    return Situation::StraightLine;
+  return inOneLoop(current, previous, source.loops) ? Situation::LoopCarried : Situation::BarrierSkipped;
 }
 
 bool inProgramOrder(const Race &race) {

@@ -40,8 +40,10 @@ std::string barrierText(const Race &race, const Lines &lines) {
     return "put __syncthreads() " + betweenText(lines);
   case Situation::LoopCarried:
     return "add __syncthreads() at the end of the loop body: after line " + std::to_string(lines.high) +
-           " and before line " + std::to_string(lines.low) + lines.where +
-           " of the next iteration (if there is no loop: some waves skip the barrier between the two lines)";
+           " and before line " + std::to_string(lines.low) + lines.where + " of the next iteration";
+  case Situation::BarrierSkipped:
+    return "let every work-item execute a barrier " + betweenText(lines) +
+           ": the one that is there lies in a branch that some of them do not take";
   case Situation::SameLine:
   case Situation::Unknown:
     break;
@@ -133,7 +135,8 @@ std::string reasonText(const Race &race) {
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return scopeReason(race);
   if (race.raceClass == abi::RaceClass::LaneConflict)
-    return "lanes of wave " + current + " execute this store at once with different values: which value stays is undefined";
+    return "lanes of wave " + current +
+           " execute this store at once with different values: which value stays is undefined";
   if (race.betweenWorkgroups())
     return betweenWorkgroupsReason(race);
   bool sameWave = race.current.wave == race.previous.wave;
@@ -146,6 +149,8 @@ std::string reasonText(const Race &race) {
   if (race.situation == Situation::LoopCarried)
     return "no barrier between one iteration's line " + std::to_string(linesOf(race).high) +
            " and the next iteration's line " + std::to_string(linesOf(race).low) + ": " + text;
+  if (race.situation == Situation::BarrierSkipped)
+    return "not every work-item executes the barrier between them: " + text;
   return "no barrier between them: " + text;
 }
 

@@ -84,6 +84,9 @@ TEST(CompileLine, DebugOptions) {
   for (const char *flag : {"-g0", "-gcolumn-info", "-gsplit-dwarf"})
     EXPECT_FALSE(read({flag}).hasDebugInfo) << flag;
   EXPECT_FALSE(read({"-g", "-g0"}).hasDebugInfo) << "the last one wins";
+  EXPECT_TRUE(read({"-g", "-g0"}).deniesDebugInfo);
+  EXPECT_FALSE(read({"-g0", "-g"}).deniesDebugInfo);
+  EXPECT_FALSE(read({}).deniesDebugInfo);
 }
 
 TEST(CompileLine, OtherFacts) {

@@ -72,6 +72,13 @@ TEST(CompilePlan, HostOnlyCompilesGetNothingForDevices) {
   EXPECT_FALSE(has(p, {"-Xarch_device"}));
 }
 
+TEST(CompilePlan, DeniedDebugInfoIsNoted) {
+  CompilePlan p = plan({"--offload-arch=gfx90a", "-g0", "a.hip"}, oldHip());
+  ASSERT_EQ(p.notes.size(), 1u);
+  EXPECT_NE(p.notes[0].find("-g0: reports will name no source lines"), std::string::npos) << p.notes[0];
+  EXPECT_TRUE(plan({"--offload-arch=gfx90a", "a.hip"}, oldHip()).notes.empty());
+}
+
 TEST(CompilePlan, WhatTheUserSaysIsNotSaidAgain) {
   CompilePlan p = plan(
       {"--offload-arch=gfx90a", "-g", "-D__AMDGCN_WAVEFRONT_SIZE=64", "-mcode-object-version=5", "a.hip"}, oldHip());

@@ -34,6 +34,7 @@ std::string siteTable() {
   table.sites.push_back({uint32_t(SiteKind::Access), accessInfo(1, 4), 1, table.intern("t"), table.intern("load")});
   table.sites.push_back({uint32_t(SiteKind::Barrier), 0, 0, {}, table.intern("barrier")});
   table.skips.push_back({table.intern("inline asm"), 2});
+  table.loops.push_back({table.intern("k"), file, 2, 4});
   table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 2});
   return table.finish();
 }

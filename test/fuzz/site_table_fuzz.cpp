@@ -35,6 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   for (uint32_t i = 0; i < table->frameCount(); ++i)
     read(table->frame(i).function), read(table->frame(i).file);
+  for (uint32_t i = 0; i < table->loopCount(); ++i)
+    read(table->loop(i).function), read(table->loop(i).file);
   fuzz::require(sum != UINT64_MAX, "never; keeps the reads");
   return 0;
 }

@@ -30,6 +30,7 @@ std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols) {
   site(abi::SiteKind::Access, R, load, "load");
   site(abi::SiteKind::Access, R | W, frame(22, 3), "atomicrmw add");
   t.sites.back().info = abi::atomicInfo(R | W | abi::kAccessAtomic, 4, abi::Scope::Workgroup, false, false);
+  t.loops.push_back({k, file, 7, 20});
   t.skips.push_back({t.intern("global memory"), 3});
   t.kernels.push_back({t.intern("_Z1kPi"), t.intern("_Z1kPi.wavesan"), file, 5, 2, 0, 0, 1, 4});
 

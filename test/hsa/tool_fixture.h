@@ -29,7 +29,8 @@ inline constexpr uint32_t kStoreSite = 0, kLoadSite = 1, kBarrierSite = 2, kLate
                           kAtomicSite = 5;
 
 /// A kernel `k(int*)` at app.hip with `tile`: store in line 8, load in line 11, barrier in line 15, store in line 20;
-/// the load a second time at the same position (an unrolled loop); an atomic of workgroup scope in line 22.
+/// the load a second time at the same position (an unrolled loop); an atomic of workgroup scope in line 22; a
+/// loop from line 7 to line 20.
 std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols = {});
 std::vector<FakeSymbol> sampleSymbols();
 

@@ -77,9 +77,18 @@ TEST_F(ToolTest, ABarrierBetweenTheLinesMeansALoop) {
   unload();
   EXPECT_NE(
       log().find("fix: add __syncthreads() at the end of the loop body: after line 20 and before line 8 of the next "
-                 "iteration (if there is no loop: some waves skip the barrier between the two lines)\n"),
+                 "iteration\n"),
       std::string::npos)
       << log();
+}
+
+TEST_F(ToolTest, ABarrierBetweenTheLinesOutsideOfTheLoopIsSkipped) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, record(kAtomicSite, 1, kStoreSite, 0)); // line 22 after line 8, barrier in line 15, loop up to line 20
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_NE(log().find("fix: let every work-item execute a barrier between line 8 and line 22"), std::string::npos) << log();
 }
 
 TEST_F(ToolTest, ClassesAreDifferentRaces) {

@@ -31,7 +31,7 @@ inline report::Frame at(uint32_t line, uint32_t column, std::string function = "
 
 /// A race in LDS on `tile` in workgroup (1,0,0) whose situation is judged as in production.
 inline report::Race race(report::Order order, report::Access current, report::Access previous,
-                         std::vector<std::vector<report::Frame>> barriers = {}) {
+                         report::SourceFacts source = {}) {
   report::Race r;
   r.order = order;
   r.kernel = "k(int*)";
@@ -44,7 +44,7 @@ inline report::Race race(report::Order order, report::Access current, report::Ac
   r.current = std::move(current);
   r.previous = std::move(previous);
   r.current.workgroup[0] = r.previous.workgroup[0] = 1;
-  r.situation = report::judgeSituation(r.current.frames, r.previous.frames, barriers);
+  r.situation = report::judgeSituation(r.current.frames, r.previous.frames, source);
   return r;
 }
 

@@ -7,6 +7,8 @@ The source marks the two lines that the report must name with "// RACE-A" and "/
 are run for gfx90a (waves of 64) and gfx1030 (waves of 32), each with the agent's own detector and with the device runtime's
 bitcode, which must come to the same verdict.
 
+With --fix=REGEX each report's fix must match; {A} and {B} stand for the
+numbers of the marked lines, {NAME} for that of the line whose comment says NAME.
 With --seeds=N each build is run N times, with another order of the waves each time.
 
   racy build   exit status 66; one report names both marked lines; no report names any other line; the class is as asked for
@@ -40,6 +42,7 @@ class Report:
         self.frames = []  # of each side, innermost first: (file, line)
         self.waves = []
         self.wave_size = None
+        self.fix = ""
 
     def sides(self, file):
         """Where each side lies in `file`: the innermost frame there (atomicAdd and its like live in HIP's headers)."""
@@ -59,6 +62,8 @@ def parse_reports(text):
         elif reports and (match := GROUP.match(line)):
             reports[-1].frames.append([(os.path.basename(match[2]), int(match[3]))])
             reports[-1].waves.append("wave " + match[1])
+        elif reports and line.startswith("  fix: "):
+            reports[-1].fix = line[len("  fix: "):]
         elif reports and reports[-1].frames and (match := CALLER.match(line)):
             reports[-1].frames[-1].append((os.path.basename(match[1]), int(match[2])))
     return reports
@@ -74,6 +79,19 @@ def marked_lines(source):
                         raise Failure(f"two lines are marked RACE-{mark}")
                     marks[mark] = number
     return marks["A"], marks["B"]
+
+
+def expected_fix(args):
+    def line_of(match):
+        if match[1] in ("A", "B"):
+            return str(marked_lines(args.source)[match[1] == "B"])
+        with open(args.source, encoding="utf-8") as f:
+            lines = [n for n, line in enumerate(f, 1) if match[1] in line.partition("//")[2].split()]
+        if len(lines) != 1:
+            raise Failure(f"{len(lines)} lines are marked {match[1]}")
+        return str(lines[0])
+
+    return re.sub(r"\{([A-Z-]+)\}", line_of, args.fix)
 
 
 def run(command, options=""):
@@ -125,6 +143,8 @@ def expect_race(done, args, target):
     for report in reports:
         if report.kind != args.kind:
             raise Failure(f"class {report.kind} instead of {args.kind}")
+        if args.fix and not re.search(expected_fix(args), report.fix):
+            raise Failure(f"the fix is \"{report.fix}\", expected \"{expected_fix(args)}\"")
         sides = report.sides(name)
         if len(sides) != 2 or not set(sides) <= wanted:
             raise Failure(f"a report names {sides}, marked are {sorted(wanted)}")
@@ -148,6 +168,7 @@ def main():
     parser.add_argument("--kind", default="race")
     parser.add_argument("--hooks", help="who checks: native (the agent's own detector), device (the GPU's bitcode); default: "
                                         "both for races of LDS, native for what only the agent finds")
+    parser.add_argument("--fix", help="regular expression for the fix line of every report of the racy build")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--kernels", type=int, default=1)
     parser.add_argument("--optimize", default="-O2")

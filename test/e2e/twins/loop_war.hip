@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A tile reused by the next pass of a loop while another wave still reads it (write after read).
-// RUN: %twin %s
+// RUN: %twin --fix "at the end of the loop body: after line {A} and before line {B} of the next iteration$" %s
 #include "twin.h"
 
 constexpr int kSize = 128, kPasses = 5;

@@ -56,6 +56,11 @@ static void print(const abi::SiteTableView &Table) {
     printFrames(Table, S.frame);
     outs() << "\n";
   }
+  for (uint32_t I = 0; I < Table.loopCount(); ++I) {
+    abi::LoopEntry L = Table.loop(I);
+    outs() << "loop " << Table.string(L.function) << " (" << Table.string(L.file) << ":" << L.first << "-" << L.last
+           << ")\n";
+  }
 }
 
 int main(int argc, char **argv) {

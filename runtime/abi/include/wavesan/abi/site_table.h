@@ -8,7 +8,7 @@
 // Read it only through parseSiteTable: the input is a file and may be truncated or hostile.
 //
 // Layout: SiteTableHeader, KernelEntry[kernelCount], SiteEntry[siteCount], FrameEntry[frameCount],
-// SkipEntry[skipCount], strings. Host only (C++20 standard library).
+// SkipEntry[skipCount], LoopEntry[loopCount], strings. Host only (C++20 standard library).
 #ifndef WAVESAN_ABI_SITE_TABLE_H
 #define WAVESAN_ABI_SITE_TABLE_H
 
@@ -27,14 +27,15 @@ inline constexpr char kSiteTableMagic[8] = {'W', 'S', 'S', 'I', 'T', 'E', 'S', '
 struct StringRef32 {
   uint32_t offset; ///< into the string area
   uint32_t length;
+  bool operator==(const StringRef32 &) const = default;
 };
 
 struct SiteTableHeader {
   char magic[8];
   uint32_t abiVersion; ///< kAbiVersion of the pass
-  uint32_t kernelCount, siteCount, frameCount, skipCount, stringBytes;
+  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, stringBytes;
 };
-static_assert(sizeof(SiteTableHeader) == 32);
+static_assert(sizeof(SiteTableHeader) == 36);
 
 /// Kernel flags.
 enum KernelFlags : uint32_t {
@@ -86,6 +87,14 @@ struct SkipEntry {
 };
 static_assert(sizeof(SkipEntry) == 12);
 
+/// A loop of the source, as it was before optimisation: lines `first` to `last` of `function`, in that function's file.
+struct LoopEntry {
+  StringRef32 function; ///< as in FrameEntry
+  StringRef32 file;
+  uint32_t first, last;
+};
+static_assert(sizeof(LoopEntry) == 24);
+
 /// A validated view into a blob that the caller keeps alive and unchanged. Entries are copied out: the blob may be
 /// unaligned. Every index the accessors return has been checked by parseSiteTable. Immutable, so thread-safe.
 class SiteTableView {
@@ -94,10 +103,12 @@ public:
   uint32_t siteCount() const { return Head.siteCount; }
   uint32_t frameCount() const { return Head.frameCount; }
   uint32_t skipCount() const { return Head.skipCount; }
+  uint32_t loopCount() const { return Head.loopCount; }
   KernelEntry kernel(uint32_t i) const { return at<KernelEntry>(Kernels, i); }
   SiteEntry site(uint32_t i) const { return at<SiteEntry>(Sites, i); }
   FrameEntry frame(uint32_t i) const { return at<FrameEntry>(Frames, i); }
   SkipEntry skip(uint32_t i) const { return at<SkipEntry>(Skips, i); }
+  LoopEntry loop(uint32_t i) const { return at<LoopEntry>(Loops, i); }
   std::string_view string(StringRef32 s) const { return {Strings + s.offset, s.length}; }
 
 private:
@@ -108,7 +119,8 @@ private:
     return value;
   }
   SiteTableHeader Head{};
-  const char *Kernels = nullptr, *Sites = nullptr, *Frames = nullptr, *Skips = nullptr, *Strings = nullptr;
+  const char *Kernels = nullptr, *Sites = nullptr, *Frames = nullptr, *Skips = nullptr, *Loops = nullptr,
+             *Strings = nullptr;
 };
 
 /// Validates `blob` completely (sizes, string ranges, frame and skip indices, acyclic inlining chains). On failure
@@ -128,15 +140,17 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   if (h.abiVersion != kAbiVersion)
     return fail("built by another version of WaveSan (ABI " + std::to_string(h.abiVersion) + ", this is " +
                 std::to_string(kAbiVersion) + "); recompile the program");
-  uint64_t need = sizeof(h) + uint64_t(h.kernelCount) * sizeof(KernelEntry) + uint64_t(h.siteCount) * sizeof(SiteEntry) +
-                  uint64_t(h.frameCount) * sizeof(FrameEntry) + uint64_t(h.skipCount) * sizeof(SkipEntry) + h.stringBytes;
+  uint64_t need = sizeof(h) + uint64_t(h.kernelCount) * sizeof(KernelEntry) +
+                  uint64_t(h.siteCount) * sizeof(SiteEntry) + uint64_t(h.frameCount) * sizeof(FrameEntry) +
+                  uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) + h.stringBytes;
   if (blob.size() < need)
     return fail("truncated: " + std::to_string(blob.size()) + " of " + std::to_string(need) + " bytes");
   view.Kernels = blob.data() + sizeof(h);
   view.Sites = view.Kernels + size_t(h.kernelCount) * sizeof(KernelEntry);
   view.Frames = view.Sites + size_t(h.siteCount) * sizeof(SiteEntry);
   view.Skips = view.Frames + size_t(h.frameCount) * sizeof(FrameEntry);
-  view.Strings = view.Skips + size_t(h.skipCount) * sizeof(SkipEntry);
+  view.Loops = view.Skips + size_t(h.skipCount) * sizeof(SkipEntry);
+  view.Strings = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
   auto bad = [&](StringRef32 s) { return uint64_t(s.offset) + s.length > h.stringBytes; };
   for (uint32_t i = 0; i < h.kernelCount; ++i) {
     KernelEntry k = view.kernel(i);
@@ -161,6 +175,9 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   for (uint32_t i = 0; i < h.skipCount; ++i)
     if (bad(view.skip(i).reason))
       return fail("skip entry " + std::to_string(i) + ": string out of range");
+  for (uint32_t i = 0; i < h.loopCount; ++i)
+    if (LoopEntry l = view.loop(i); bad(l.function) || bad(l.file) || l.first > l.last)
+      return fail("loop " + std::to_string(i) + ": out of range");
   return view;
 }
 
@@ -171,6 +188,7 @@ public:
   std::vector<SiteEntry> sites;
   std::vector<FrameEntry> frames; ///< callers before callees
   std::vector<SkipEntry> skips;
+  std::vector<LoopEntry> loops;
 
   StringRef32 intern(std::string_view s) {
     size_t pos = s.empty() ? 0 : Strings.find(s);
@@ -189,6 +207,7 @@ public:
     h.siteCount = uint32_t(sites.size());
     h.frameCount = uint32_t(frames.size());
     h.skipCount = uint32_t(skips.size());
+    h.loopCount = uint32_t(loops.size());
     h.stringBytes = uint32_t(Strings.size());
     std::string out;
     auto put = [&](const void *p, size_t n) { out.append(static_cast<const char *>(p), n); };
@@ -197,6 +216,7 @@ public:
     put(sites.data(), sites.size() * sizeof(SiteEntry));
     put(frames.data(), frames.size() * sizeof(FrameEntry));
     put(skips.data(), skips.size() * sizeof(SkipEntry));
+    put(loops.data(), loops.size() * sizeof(LoopEntry));
     put(Strings.data(), Strings.size());
     return out;
   }

@@ -65,10 +65,11 @@ enum class Order : uint8_t {
 
 /// Where the missing synchronisation belongs, judged from the source positions of the accesses and the barriers.
 enum class Situation : uint8_t {
-  Unknown,      ///< no debug info, or different files without a common caller
-  StraightLine, ///< the second line can be reached from the first without a barrier
-  LoopCarried,  ///< a barrier lies between the two lines, so only a loop's back edge leads past it
-  SameLine,     ///< both accesses belong to one source line
+  Unknown,        ///< no debug info, or different files without a common caller
+  StraightLine,   ///< the second line can be reached from the first without a barrier
+  LoopCarried,    ///< a barrier lies between the two lines, so only the back edge of their loop leads past it
+  BarrierSkipped, ///< a barrier lies between the two lines and no loop contains both: some work-items do not execute it
+  SameLine,       ///< both accesses belong to one source line
 };
 
 /// Two groups of work-items of one workgroup that should have met at one barrier. As sides of a race they have no
@@ -116,10 +117,24 @@ struct CommonFunction {
 };
 CommonFunction commonFunction(const std::vector<Frame> &current, const std::vector<Frame> &previous);
 
-/// Judges the situation from positions alone, so that it does not depend on the schedule. `barriers`: inlining chains
-/// of the barriers of the code object; those outside the common function do not count.
+/// Lines `first` to `last` of a function are one loop of its source.
+struct SourceLoop {
+  std::string function; ///< as in Frame
+  std::string file;
+  uint32_t first = 0, last = 0;
+};
+
+/// What a code object says about the source around its accesses.
+struct SourceFacts {
+  std::vector<std::vector<Frame>> barriers; ///< inlining chains, innermost frame first
+  std::vector<SourceLoop> loops;
+};
+
+/// Judges the situation from positions alone, so that it does not depend on the schedule. A barrier counts where its
+/// position lies between those of the accesses in the frames in which they part, calls included: one that a called
+/// function executes before its access is not between that access and the next call.
 Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Frame> &previous,
-                         const std::vector<std::vector<Frame>> &barriers);
+                         const SourceFacts &source);
 
 /// True if the two sides were seen in the order in which the program's text leads to them (the back edge of the
 /// loop included), or if that order is not known.
