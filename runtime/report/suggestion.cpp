@@ -120,7 +120,10 @@ std::string betweenWorkgroupsFix(const Race &race) {
   std::string text = race.atomicAgainstPlain() ? "make both accesses atomic" : "use an atomic";
   if (race.situation == Situation::SameLine)
     text += ", or give every workgroup its own element";
-  return text + ", or end the kernel between the two, or release/acquire through a flag with agent scope";
+  // The fence of another work-item, on the other side of a barrier, is none of the work-item that sets the flag.
+  return text +
+         ", or end the kernel between the two, or release/acquire through a flag with agent scope (__threadfence() "
+         "directly before it is set and after it is seen, in the work-items that do so)";
 }
 
 } // namespace

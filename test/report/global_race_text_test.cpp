@@ -29,7 +29,8 @@ TEST(GlobalRaceText, BetweenWorkgroups) {
             "  no order between workgroups of one dispatch: workgroups (0,0,0) and (1,0,0) may execute these in either "
             "order\n"
             "  fix: use an atomic, or end the kernel between the two, or release/acquire through a flag with agent "
-            "scope\n"
+            "scope (__threadfence() "
+            "directly before it is set and after it is seen, in the work-items that do so)\n"
             "  seen 1 time\n");
 }
 
@@ -55,7 +56,8 @@ TEST(GlobalRaceText, AtomicAgainstPlainBetweenWorkgroups) {
   EXPECT_NE(t.find("  one side is atomic, the other is not, and there is no order between workgroups of one dispatch: "
                    "workgroups (0,0,0) and (1,0,0) may execute these in either order\n"
                    "  fix: make both accesses atomic, or end the kernel between the two, or release/acquire through a "
-                   "flag with agent scope\n"),
+                   "flag with agent scope (__threadfence() "
+                   "directly before it is set and after it is seen, in the work-items that do so)\n"),
             std::string::npos)
       << t;
 }
@@ -63,7 +65,8 @@ TEST(GlobalRaceText, AtomicAgainstPlainBetweenWorkgroups) {
 TEST(GlobalRaceText, OneLineOfAllWorkgroups) {
   Race r = globalRace(Order::WriteAfterWrite, access(W, 0, 0, {at(7, 9)}), access(W, 0, 0, {at(7, 9)}));
   EXPECT_NE(text(r).find("  fix: use an atomic, or give every workgroup its own element, or end the kernel between the "
-                         "two, or release/acquire through a flag with agent scope\n"),
+                         "two, or release/acquire through a flag with agent scope (__threadfence() "
+                         "directly before it is set and after it is seen, in the work-items that do so)\n"),
             std::string::npos)
       << text(r);
 }
