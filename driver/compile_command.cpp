@@ -7,6 +7,7 @@
 #include "child_process.h"
 #include "commands.h"
 #include "compile_plan.h"
+#include "hip_objects.h"
 #include "message.h"
 #include "shell_quote.h"
 #include "wait_check_step.h"
@@ -169,6 +170,7 @@ int compile(CompileLine line, const OwnOptions &own) {
       return fail(check.text);
 
   line.pluginOptions = own.filters;
+  line.linksHipObjects = linksHipObjects(line);
   const CompilePlan plan = planCompile(line, *compiler, hip, layout);
   if (!plan.error.empty())
     return fail(plan.error);

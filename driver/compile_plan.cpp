@@ -69,8 +69,8 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
 
   if (!line.hasHipSource()) {
     // hipcc links HIP programs from objects alone; clang++ is told to.
-    if (line.isHipcc() && !compiler.isHipcc && line.phase == CompilePhase::Link && !line.inputs.empty() &&
-        !line.hasSource()) {
+    if ((line.isHipcc() || line.linksHipObjects) && !compiler.isHipcc && line.phase == CompilePhase::Link &&
+        !line.inputs.empty() && !line.hasSource()) {
       if (!line.hipLink)
         add({"--hip-link"});
       if (!hip.rocmPath.empty())
@@ -133,8 +133,9 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
     if (!line.hasDebugInfo)
       add({"-Xarch_device", "-gline-tables-only"});
     if (line.deniesDebugInfo)
-      plan.notes.push_back("-g0: reports will name no source lines, and waves that wait at different barriers cannot be "
-                           "told apart");
+      plan.notes.push_back(
+          "-g0: reports will name no source lines, and waves that wait at different barriers cannot be "
+          "told apart");
     // The plugin's options are known once it is loaded. There is no device-only spelling; host code ignores them.
     if (!line.pluginOptions.empty())
       add({"-fplugin=" + layout.plugin.string()});

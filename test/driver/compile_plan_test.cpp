@@ -72,6 +72,14 @@ TEST(CompilePlan, HostOnlyCompilesGetNothingForDevices) {
   EXPECT_FALSE(has(p, {"-Xarch_device"}));
 }
 
+TEST(CompilePlan, ObjectsOfHipProgramsAreLinkedWithHip) {
+  std::string error;
+  CompileLine line = readCompileLine({"a.o", "-o", "a"}, error);
+  EXPECT_FALSE(has(planCompile(line, kClang, oldHip(), kLayout), {"--hip-link"}));
+  line.linksHipObjects = true;
+  EXPECT_TRUE(has(planCompile(line, kClang, oldHip(), kLayout), {"--hip-link"}));
+}
+
 TEST(CompilePlan, DeniedDebugInfoIsNoted) {
   CompilePlan p = plan({"--offload-arch=gfx90a", "-g0", "a.hip"}, oldHip());
   ASSERT_EQ(p.notes.size(), 1u);
