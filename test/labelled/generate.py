@@ -85,7 +85,7 @@ def write_program(kernels, path):
     for kernel in kernels:
         for line in ("\n" + kernel.text()).splitlines():
             lines.append(line)
-            if line.endswith("// @"):
+            if "// @" in line:
                 kernel.lines.append(len(lines))
     lines += MAIN.splitlines()
     for kernel in kernels:

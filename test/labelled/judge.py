@@ -52,6 +52,31 @@ def verdict(kernel, target, races, source):
     return None
 
 
+def run_program(args, base, kernels, target, seed):
+    """The races of one run by kernel."""
+    report = f"{base}.{target}.json"
+    options = f"hooks={args.hooks}:max_reports=100000:json_path={report}"
+    done = run([args.wavesan, "run", "--device=cpu", f"--gpu={target}", f"--seed={seed}", "--", base],
+               env={**os.environ, "WAVESAN_OPTIONS": options})
+    if done.returncode not in (0, 66) or "result: ok" not in done.stdout.splitlines():
+        raise Failure(f"{base} on {target}, seed {seed}: exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    with open(report, encoding="utf-8") as file:
+        document = json.load(file)
+    # Later occurrences of a known race are the only loss that changes no verdict.
+    losses = {name: n for name, n in document["summary"]["losses"].items() if n and name != "laterOccurrences"}
+    if args.hooks == "device":
+        losses.pop("globalUnchecked", None)
+    if losses or document["summary"]["skippedSites"]:
+        raise Failure(f"{base} on {target}: not everything was checked: {losses} {document['summary']['skippedSites']}")
+    found = collections.defaultdict(list)
+    for race in document["races"]:
+        owners = [kernel.name for kernel in kernels if kernel.name in race["kernelMangled"]]
+        if len(owners) != 1:
+            raise Failure(f"{base}: a report of the unknown kernel {race['kernelMangled']}")
+        found[owners[0]].append(race)
+    return found
+
+
 def judge_program(args, kernels, number):
     """Returns (kernel, target, what is wrong or None) for each kernel and target."""
     base = os.path.join(args.work, f"labelled{number:03}")
@@ -63,31 +88,13 @@ def judge_program(args, kernels, number):
         raise Failure(f"{source} does not compile:\n{done.stderr}")
     results = []
     for target in TARGETS:
-        report = f"{base}.{target}.json"
-        options = f"hooks={args.hooks}:max_reports=100000:json_path={report}"
-        done = run([args.wavesan, "run", "--device=cpu", f"--gpu={target}", f"--seed={args.seed}", "--", base],
-                   env={**os.environ, "WAVESAN_OPTIONS": options})
-        if done.returncode not in (0, 66) or "result: ok" not in done.stdout.splitlines():
-            raise Failure(f"{base} on {target}: exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
-        with open(report, encoding="utf-8") as file:
-            document = json.load(file)
-        # Later occurrences of a known race are the only loss that changes no verdict.
-        losses = {name: n for name, n in document["summary"]["losses"].items() if n and name != "laterOccurrences"}
-        if args.hooks == "device":
-            losses.pop("globalUnchecked", None)
-        if losses or document["summary"]["skippedSites"]:
-            raise Failure(f"{base} on {target}: not everything was checked: {losses} {document['summary']['skippedSites']}")
-        races = collections.defaultdict(list)
-        for race in document["races"]:
-            races[race["kernelMangled"]].append(race)
-        by_name = {kernel.name: kernel for kernel in kernels}
-        found = {}
-        for mangled, list_of_races in races.items():
-            owners = [name for name in by_name if name in mangled]
-            if len(owners) != 1:
-                raise Failure(f"{base}: a report of the unknown kernel {mangled}")
-            found[owners[0]] = list_of_races
-        results += [(kernel, target, verdict(kernel, target, found.get(kernel.name, []), source)) for kernel in kernels]
+        wrong = dict.fromkeys(kernels)
+        for seed in range(args.seed, args.seed + args.seeds):
+            found = run_program(args, base, kernels, target, seed)
+            for kernel in kernels:
+                if why := verdict(kernel, target, found.get(kernel.name, []), source):
+                    wrong[kernel] = wrong[kernel] or f"seed {seed}: {why}"
+        results += [(kernel, target, wrong[kernel]) for kernel in kernels]
     if not args.keep:
         os.remove(base)
     return results
@@ -117,7 +124,8 @@ def main():
     parser.add_argument("--pattern", default="", help="only patterns whose name contains this")
     parser.add_argument("--hooks", default="native", choices=("native", "device"))
     parser.add_argument("--optimize", default="-O2")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds; a verdict is right if it is under each of them")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", action="store_true", help="keep the programs")
     args = parser.parse_args()
@@ -129,7 +137,7 @@ def main():
     if not kernels:
         print("no kernel is left")
         return 2
-    print(f"labelled kernels: {len(kernels)}, share {args.share}, {args.hooks} hooks, seed {args.seed}, {args.optimize}")
+    print(f"labelled kernels: {len(kernels)}, share {args.share}, {args.hooks} hooks, {args.seeds} seeds from {args.seed}, {args.optimize}")
     results, failures = [], []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         futures = [pool.submit(judge_program, args, part, number) for number, part in enumerate(generate.programs_of(kernels))]

@@ -443,6 +443,200 @@ def divergence():
 """, types=("int", "double"), shapes=((128, 1), (256, 2), (1024, 1)), kind="early-exit")
 
 
+def lds_ring():
+    """Wave 0 fills a ring of three slots, the others read the slot of the pass before; one barrier a pass is enough."""
+    for bug, slot in (("", "(pass + 2) % 3"), ("slot-being-filled", "pass % 3")):
+        yield Variant("lds-ring", bug, f"""
+  __shared__ T ring[3][64];
+  int t = threadIdx.x;
+  if (t < 64)
+    ring[2][t] = in[t];
+  __syncthreads();
+  for (int pass = 0; pass < 6; ++pass) {{
+    if (t < 64)
+      ring[pass % 3][t] = in[pass * 64 + t]; // @
+    else
+      out[(blockIdx.x * 6 + pass) * B + t] = ring[{slot}][t % 64]; // @
+    __syncthreads();
+  }}
+""")
+
+
+def lds_phases():
+    """Odd-even exchange: neighbours in pairs that alternate, so that a barrier is needed between the phases."""
+    for bug, synchronise in (("", 1), ("no-barrier-between-phases", 0)):
+        yield Variant("lds-odd-even", bug, f"""
+  __shared__ T values[B];
+  int t = threadIdx.x;
+  values[t] = in[t]; // @
+  __syncthreads();
+  for (int phase = 0; phase < 4; ++phase) {{
+    int left = 2 * t + (phase & 1);
+    if (left + 1 < B) {{
+      T a = values[left], b = values[left + 1]; // @
+      values[left] = a < b ? a : b; // @
+      values[left + 1] = a < b ? b : a; // @
+    }}
+    {barrier(synchronise)}
+  }}
+  __syncthreads();
+  out[blockIdx.x * B + t] = values[t];
+""", types=("int", "float", "double", "short", "signed char"), shapes=((256, 2), (1024, 1), (192, 3)))
+
+
+def lds_permuted():
+    """Indices that only the data knows: a permutation is clean, one value twice is not."""
+    for bug, index in (("", "(t * 7 + 3) % B"), ("two-lanes-one-element", "t == B - 1 ? 3 : (t * 7 + 3) % B")):
+        yield Variant("lds-scatter", bug, f"""
+  __shared__ T tile[B];
+  __shared__ int where[B];
+  int t = threadIdx.x;
+  where[t] = {index};
+  __syncthreads();
+  tile[where[t]] = in[t]; // @
+  __syncthreads();
+  out[blockIdx.x * B + t] = tile[t];
+""", shapes=((128, 1), (256, 2), (1024, 1), (130, 1)))
+
+
+def lds_bytes():
+    """Neighbouring bytes of one word belong to different waves; 16-bit accesses overlap them."""
+    for bug, write in (("", "*mine = 1;"), ("wider-than-its-element", "*(volatile short *)(bytes + 2 * lane) = 1;")):
+        yield Variant("lds-bytes", bug, f"""
+  __shared__ alignas(16) signed char bytes[B + 64];
+  int t = threadIdx.x;
+  int wave = t / 64, lane = t % 64;
+  signed char *mine = bytes + 2 * lane + (wave & 1);
+  if (wave < 2) {{
+    {write} // @
+  }}
+  __syncthreads();
+  out[blockIdx.x * B + t] = T(bytes[t]);
+""", types=("int", "float"), shapes=((128, 1), (256, 2), (1024, 1)))
+
+
+def lds_selected():
+    """A generic pointer into LDS or global memory, chosen at run time."""
+    for bug in ("", "no-barrier"):
+        yield Variant("lds-generic-pointer", bug, f"""
+  __shared__ T tile[B];
+  int t = threadIdx.x;
+  T *where = in != nullptr ? tile : scratch + blockIdx.x * B;
+  where[t] = in[t]; // @
+  {barrier(not bug)}
+  out[blockIdx.x * B + t] = where[B - 1 - t]; // @
+""")
+
+
+def lds_copy():
+    """memcpy and structures."""
+    for bug in ("", "no-barrier"):
+        yield Variant("lds-memcpy", bug, f"""
+  __shared__ T tile[4 * B];
+  int t = threadIdx.x;
+  T local[4] = {{in[t], in[t + 1], in[t + 2], in[t + 3]}};
+  __builtin_memcpy(&tile[4 * t], local, sizeof(local)); // @
+  {barrier(not bug)}
+  __builtin_memcpy(local, &tile[4 * (B - 1 - t)], sizeof(local)); // @
+  out[blockIdx.x * B + t] = local[t & 3]; // @ (the optimiser may load the one element only)
+""", types=("int", "float", "double", "short", "signed char"))
+
+
+def lds_uniform_control():
+    """Barriers in a loop that all work-items leave together, by a value that came through LDS."""
+    for bug, synchronise in (("", 1), ("no-barrier-before-test", 0)):
+        yield Variant("lds-uniform-loop", bug, f"""
+  __shared__ int rounds;
+  __shared__ T tile[B];
+  int t = threadIdx.x;
+  if (t == 0)
+    rounds = 0;
+  __syncthreads();
+  for (int pass = 0; pass < 3; ++pass) {{
+    tile[t] = in[pass * B + t];
+    if (t == B - 1)
+      rounds = pass; // @
+    {barrier(synchronise)}
+    out[(blockIdx.x * 3 + pass) * B + t] = T(rounds); // @
+    __syncthreads();
+    out[(blockIdx.x * 3 + pass) * B + t] = tile[B - 1 - t];
+    __syncthreads();
+  }}
+""", types=("int", "float", "double"))
+
+
+def lds_wave_roles():
+    """Waves with different work between the same barriers."""
+    early = "else if (t < 128)\n    out[blockIdx.x * B + t] = produced[t - 64]; // @"
+    for bug, extra in (("", ""), ("reads-too-early", early)):
+        yield Variant("lds-wave-roles", bug, f"""
+  __shared__ T produced[64], consumed[64];
+  int t = threadIdx.x;
+  if (t < 64)
+    produced[t] = in[t]; // @
+  {extra}
+  __syncthreads();
+  if (t >= 64 && t < 128)
+    consumed[t - 64] = produced[t - 64];
+  __syncthreads();
+  if (t < 64)
+    out[blockIdx.x * B + t] = consumed[t];
+""", shapes=((128, 1), (256, 2), (1024, 1)))
+
+
+def lds_exchange_atomic():
+    for bug, how in (("", "atomicExch(&slot, unsigned(t))"), ("plain-store", "slot = unsigned(t)")):
+        yield Variant("lds-exchange", bug, f"""
+  __shared__ unsigned slot;
+  int t = threadIdx.x;
+  if (t == 0)
+    slot = 0;
+  __syncthreads();
+  if (t % 64 == 0)
+    {how}; // @
+  __syncthreads();
+  out[blockIdx.x * B + t] = T(slot);
+""", types=("int", "unsigned"))
+
+
+def global_compare_exchange():
+    """A loop of compare and exchange is one update; a plain read-modify-write in its place is none."""
+    for bug, update in (("", """unsigned old = __hip_atomic_load(flags, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  while (!__hip_atomic_compare_exchange_weak(flags, &old, old * 3 + 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                             __HIP_MEMORY_SCOPE_AGENT)) // @
+    ;"""), ("plain-update", "*flags = *flags * 3 + 1; // @")):
+        yield Variant("global-compare-exchange", bug, f"""
+  if (threadIdx.x % 64 != 0)
+    return;
+  {update}
+""", types=("int",), shapes=((64, 4), (256, 2), (128, 3)))
+
+
+def global_ticket_order():
+    """Workgroups take turns: each waits for its ticket, then hands on."""
+    for bug, order in (("", "RELEASE"), ("relaxed-hand-over", "RELAXED")):
+        yield Variant("global-turns", bug, f"""
+  if (threadIdx.x != 0)
+    return;
+  while (__hip_atomic_load(flags, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) != blockIdx.x)
+    __builtin_amdgcn_s_sleep(1);
+  scratch[0] = T(scratch[0] + in[blockIdx.x]); // @
+  __hip_atomic_store(flags, blockIdx.x + 1, __ATOMIC_{order}, __HIP_MEMORY_SCOPE_AGENT);
+""", types=("int", "float", "double", "short"), shapes=((64, 3), (128, 4)))
+
+
+def global_variable():
+    """A __device__ variable that one workgroup writes, others read."""
+    for bug, condition in (("", "blockIdx.x == G"), ("one-workgroup-writes", "blockIdx.x == 0")):
+        yield Variant("global-variable", bug, f"""
+  if ({condition} && threadIdx.x == 0)
+    K_variable = in[0]; // @
+  out[blockIdx.x * B + threadIdx.x] = K_variable; // @
+""", globals="__device__ T K_variable;\n", types=("int", "float", "double", "signed char"), shapes=((64, 3), (128, 4)))
+
+
 PATTERNS = (lds_exchange, lds_exchange_dynamic, lds_broadcast, lds_loop, lds_double_buffer, lds_reduction, lds_scan, lds_stencil,
-            lds_transpose, lds_one_writer, lds_called, lds_atomics, lds_bare_barrier, lds_wave_synchronous, lds_flag, global_exchange,
-            global_between_workgroups, global_counters, global_last_workgroup, global_flag, global_lock, global_tree, divergence)
+            lds_transpose, lds_one_writer, lds_called, lds_atomics, lds_bare_barrier, lds_wave_synchronous, lds_flag, lds_ring, lds_phases,
+            lds_permuted, lds_bytes, lds_selected, lds_copy, lds_uniform_control, lds_wave_roles, lds_exchange_atomic, global_exchange,
+            global_between_workgroups, global_counters, global_last_workgroup, global_flag, global_lock, global_tree,
+            global_compare_exchange, global_ticket_order, global_variable, divergence)
