@@ -6,6 +6,7 @@
 
 #include "wavesan/report/printable.h"
 
+#include <algorithm>
 #include <set>
 
 namespace wavesan::hsa {
@@ -34,6 +35,11 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
     else
       errors.push_back(error);
   }
+
+  for (const auto &[name, kernel] : metadata)
+    if (std::any_of(kernel.args.begin(), kernel.args.end(),
+                    [](const KernelArg &arg) { return arg.kind == "hidden_hostcall_buffer"; }))
+      object->HostCallers.insert(name);
 
   std::set<std::string, std::less<>> twinNames;
   if (std::optional<std::string_view> section = elf->section(abi::kSiteTableSection)) {

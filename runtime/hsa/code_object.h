@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,8 @@ public:
   const std::vector<std::string> &kernels() const { return KernelNames; }
   /// Null when the kernel has no twin.
   const TwinInfo *twin(std::string_view kernel) const;
+  /// The kernel gets the buffer through which it could call host services (printf, assert, device malloc of some versions).
+  bool mayCallHost(std::string_view kernel) const { return HostCallers.count(kernel) != 0; }
   /// Data of the symbol table, variables of internal linkage included. Kernel descriptors are "KERNEL.kd".
   const std::vector<DataSymbol> &data() const { return Data; }
   /// Only where instrumented().
@@ -61,6 +64,7 @@ private:
   std::string SiteProblem;
   std::vector<std::string> KernelNames;
   std::vector<DataSymbol> Data;
+  std::set<std::string, std::less<>> HostCallers;
   std::map<std::string, TwinInfo, std::less<>> Twins; ///< by original's linkage name
 };
 

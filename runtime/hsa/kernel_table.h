@@ -27,6 +27,7 @@ struct Kernel {
   bool filtered = false;                    ///< the user does not want it checked
   const TwinInfo *twin = nullptr;           ///< owned by `object`; null: built without WaveSan
   std::string problem;                      ///< built with WaveSan, but cannot be checked, and why
+  bool mayCallHost = false;                 ///< it gets the buffer for calls of host services (printf, assert)
   uint64_t twinObject = 0;                  ///< kernel_object of the twin
   // From the symbols of the loaded executable:
   uint32_t originalGroupBytes = 0, originalPrivateBytes = 0;

@@ -145,6 +145,7 @@ void registerKernels(Tool &tool, hsa_executable_t executable, const LoadedObject
       continue; // a kernel that cannot be found cannot be dispatched either
     std::shared_ptr<Kernel> kernel = namedKernel(tool, name);
     kernel->object = loaded.object;
+    kernel->mayCallHost = loaded.object->mayCallHost(name);
     kernel->twin = loaded.object->twin(name);
     if (kernel->twin)
       fillTwin(tool.api, executable, agent, symbol, *kernel);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "memory_interceptor.h"
 
+#include "replay_loop.h"
+#include "replay_service.h"
 #include "tool.h"
 
 namespace wavesan::hsa {
@@ -47,6 +49,10 @@ Kind kindOfRegion(const Api &api, hsa_region_t region) {
 }
 
 template <class Free> hsa_status_t freeWith(Tool &tool, void *pointer, Free free) {
+  // A replay writes back what it has saved: memory must not go away meanwhile, except by a tool's own callback.
+  std::vector<AgentWindow::Shared> locks;
+  if (ReplayService::instance().everSubscribed() && !insideReplay())
+    locks = tool.windows.shareAll();
   const Kind kinds[] = {Kind::Allocation, Kind::KernelArguments};
   for (Kind kind : kinds)
     guarded(tool, [&] { tool.memory.remove(kind, pointer); });
@@ -115,6 +121,32 @@ hsa_status_t memoryUnlock(void *host) {
   return status;
 }
 
+/// Memory of other processes and of graphics interfaces, and ranges of the unified address space: the map does not follow
+/// them, so that what a kernel could write is not known any more.
+hsa_status_t noteUntracked(Tool &tool, hsa_status_t status) {
+  if (status == HSA_STATUS_SUCCESS)
+    tool.memory.sawUntracked();
+  return status;
+}
+
+hsa_status_t ipcMemoryAttach(const hsa_amd_ipc_memory_t *handle, size_t size, uint32_t agents,
+                             const hsa_agent_t *mapping, void **pointer) {
+  Tool &tool = *Tool::current();
+  return noteUntracked(tool, tool.api.amd.hsa_amd_ipc_memory_attach_fn(handle, size, agents, mapping, pointer));
+}
+
+hsa_status_t interopMapBuffer(uint32_t agents, hsa_agent_t *list, int handle, uint32_t flags, size_t *size,
+                              void **pointer, size_t *metadataSize, const void **metadata) {
+  Tool &tool = *Tool::current();
+  return noteUntracked(tool, tool.api.amd.hsa_amd_interop_map_buffer_fn(agents, list, handle, flags, size, pointer,
+                                                                        metadataSize, metadata));
+}
+
+hsa_status_t svmAttributesSet(void *pointer, size_t size, hsa_amd_svm_attribute_pair_t *list, size_t count) {
+  Tool &tool = *Tool::current();
+  return noteUntracked(tool, tool.api.amd.hsa_amd_svm_attributes_set_fn(pointer, size, list, count));
+}
+
 /// `visit(table, member, replacement)` for each function that the runtime has.
 template <class Visit> void forEachReplacement(CoreApiTable &core, AmdExtTable &amd, Visit visit) {
   visit(core, &CoreApiTable::hsa_memory_allocate_fn, memoryAllocate);
@@ -124,6 +156,9 @@ template <class Visit> void forEachReplacement(CoreApiTable &core, AmdExtTable &
   visit(amd, &AmdExtTable::hsa_amd_memory_lock_fn, memoryLock);
   visit(amd, &AmdExtTable::hsa_amd_memory_lock_to_pool_fn, memoryLockToPool);
   visit(amd, &AmdExtTable::hsa_amd_memory_unlock_fn, memoryUnlock);
+  visit(amd, &AmdExtTable::hsa_amd_ipc_memory_attach_fn, ipcMemoryAttach);
+  visit(amd, &AmdExtTable::hsa_amd_interop_map_buffer_fn, interopMapBuffer);
+  visit(amd, &AmdExtTable::hsa_amd_svm_attributes_set_fn, svmAttributesSet);
 }
 
 const CoreApiTable &originalOf(const Api &api, const CoreApiTable &) { return api.core; }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "memory_map.h"
 
+#include <algorithm>
+
 #include <utility>
 
 namespace wavesan::hsa {
@@ -96,6 +98,23 @@ report::MemoryPlace MemoryMap::placeOf(const Range &range, uint64_t address) {
   place.offset = address - range.begin;
   place.name = range.name;
   return place;
+}
+
+std::vector<MemoryMap::LiveRange> MemoryMap::live() const {
+  std::lock_guard lock(Mutex);
+  std::vector<LiveRange> ranges;
+  for (const auto &[begin, range] : Live)
+    if (range.kind != Kind::KernelArguments && range.bytes != 0)
+      ranges.push_back({range.kind, range.begin, range.bytes, range.number});
+  return ranges;
+}
+
+bool MemoryMap::isLive(const LiveRange &range) const {
+  std::lock_guard lock(Mutex);
+  auto [it, end] = Live.equal_range(range.begin);
+  return std::any_of(it, end, [&](const auto &entry) {
+    return entry.second.kind == range.kind && entry.second.number == range.number && entry.second.bytes == range.bytes;
+  });
 }
 
 report::MemoryPlace MemoryMap::find(uint64_t address, uint64_t dispatch) const {

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace wavesan::hsa {
 
@@ -38,6 +39,19 @@ public:
   void removeExecutable(uint64_t executable);
   /// Takes the last remove() of this address back: the runtime refused to free it.
   void restore(Kind kind, const void *handle);
+
+  /// A range that is alive now.
+  struct LiveRange {
+    Kind kind;
+    uint64_t begin, bytes, number;
+  };
+  /// Everything but kernel arguments, in the order of addresses.
+  std::vector<LiveRange> live() const;
+  bool isLive(const LiveRange &range) const;
+
+  /// Memory has come to the agents by ways that this map does not follow.
+  void sawUntracked() { Untracked.store(true, std::memory_order_relaxed); }
+  bool hasUntracked() const { return Untracked.load(std::memory_order_relaxed); }
 
   /// What lay at `address` while the dispatch ran.
   report::MemoryPlace find(uint64_t address, uint64_t dispatch) const;
@@ -64,6 +78,7 @@ private:
   Ranges Live;
   std::deque<Range> Gone; ///< the latest in front
   std::map<Kind, uint64_t> Numbers;
+  std::atomic<bool> Untracked{false};
   uint64_t LongestLive = 0; ///< no live range is longer
 };
 

@@ -117,7 +117,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 } // namespace
 
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
-                   hsa_barrier_and_packet_t &behind) try {
+                   hsa_barrier_and_packet_t &behind, uint64_t dispatch, bool counts) try {
   std::shared_ptr<const Kernel> kernel = tool.kernels.find(packet.kernel_object);
   if (kernel && kernel->internal)
     return false;
@@ -130,20 +130,24 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
     tool.findings.lateDispatch(name);
     return false;
   }
-  tool.findings.dispatchSeen();
-  uint64_t dispatch = tool.nextDispatchNumber();
+  if (counts)
+    tool.findings.dispatchSeen();
+  if (dispatch == 0)
+    dispatch = tool.nextDispatchNumber();
   if (kernel && kernel->filtered) {
-    tool.findings.unchecked(name, kFilteredReason);
+    if (counts)
+      tool.findings.unchecked(name, kFilteredReason);
     return false;
   }
   if (!kernel || (!kernel->twin && kernel->problem.empty())) {
-    tool.findings.noTwin(name);
+    if (counts)
+      tool.findings.noTwin(name);
     return false;
   }
   std::string problem = kernel->problem;
   if (problem.empty())
     problem = rewriteForTwin(tool, queue, kernel, dispatch, packet, behind);
-  if (!problem.empty())
+  if (!problem.empty() && counts)
     tool.findings.unchecked(name, problem);
   return problem.empty();
 } catch (const std::exception &e) {

@@ -13,9 +13,10 @@ class Tool;
 
 /// Rewrites `packet` (a kernel dispatch that has not been published yet) and registers it with the drain. Where the
 /// dispatch cannot be checked the packet stays as it is, and the findings count it with its reason. Returns true if it
-/// was rewritten: then `behind` must follow it in the queue. Never throws.
+/// was rewritten: then `behind` must follow it in the queue. Never throws. `dispatch`: its number, 0: the next one.
+/// `counts`: false for the later passes of a replay, which are no dispatches of the program.
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
-                   hsa_barrier_and_packet_t &behind);
+                   hsa_barrier_and_packet_t &behind, uint64_t dispatch = 0, bool counts = true);
 
 } // namespace wavesan::hsa
 

@@ -3,8 +3,12 @@
 #include "queue_interceptor.h"
 
 #include "packet_rewriter.h"
+#include "replay_dispatch.h"
+#include "replay_loop.h"
+#include "replay_service.h"
 #include "tool.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wavesan::hsa {
@@ -19,12 +23,67 @@ struct alignas(64) Packet {
   uint8_t bytes[64];
 };
 
+hsa_kernel_dispatch_packet_t *asDispatch(Packet &packet) {
+  auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
+  const unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
+  return type == HSA_PACKET_TYPE_KERNEL_DISPATCH ? dispatch : nullptr;
+}
+
+/// The same where dispatches may be replayed: each dispatch is offered, what is not replayed is published inside the
+/// agent's window, and a fence follows.
+void onPacketsBesideReplays(Tool &tool, QueueState &queue, const uint8_t *packets, uint64_t count,
+                            hsa_amd_queue_intercept_packet_writer writer) {
+  AgentWindow &window = tool.windows.of(queue.agent);
+  std::vector<Packet> ready;
+  ready.reserve(2 * count + 1);
+  auto publish = [&] {
+    if (ready.empty())
+      return;
+    // Barriers touch no memory, and a callback of the subscriber may wait for one that another thread of the language
+    // runtime submits.
+    if (std::none_of(ready.begin(), ready.end(), [](Packet &packet) { return asDispatch(packet) != nullptr; })) {
+      writer(ready.data(), ready.size());
+      ready.clear();
+      return;
+    }
+    AgentWindow::Shared lock = window.share();
+    hsa_barrier_and_packet_t fence;
+    if (queue.fences.next(tool.api, fence))
+      std::memcpy(&ready.emplace_back(), &fence, sizeof(fence));
+    writer(ready.data(), ready.size());
+    ready.clear();
+  };
+  for (uint64_t i = 0; i < count; ++i) {
+    Packet packet;
+    std::memcpy(&packet, packets + i * sizeof(Packet), sizeof(Packet));
+    hsa_kernel_dispatch_packet_t *dispatch = asDispatch(packet);
+    if (!dispatch) {
+      ready.push_back(packet);
+      continue;
+    }
+    publish(); // what stands in front of it
+    uint64_t number = 0;
+    if (replayDispatch(tool, queue, *dispatch, number, [&](const void *data, uint64_t n) { writer(data, n); }))
+      continue;
+    hsa_barrier_and_packet_t behind;
+    const bool rewritten = rewritePacket(tool, queue, *dispatch, behind, number);
+    ready.push_back(packet);
+    if (rewritten)
+      std::memcpy(&ready.emplace_back(), &behind, sizeof(behind));
+  }
+  publish();
+}
+
 /// Called by the runtime on the thread that submits, with the packets written so far.
 void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
                hsa_amd_queue_intercept_packet_writer writer) {
   Tool *tool = Tool::current();
   auto &queue = *static_cast<QueueState *>(data);
   try {
+    if (ReplayService::instance().everSubscribed() && !insideReplay()) {
+      onPacketsBesideReplays(*tool, queue, static_cast<const uint8_t *>(packets), count, writer);
+      return;
+    }
     std::vector<Packet> copies;
     copies.reserve(2 * count); // no allocation, hence no exception, once a packet has been rewritten
     for (uint64_t i = 0; i < count; ++i) {
@@ -69,6 +128,7 @@ hsa_status_t queueCreate(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t ty
   QueueState *state = tool.queues->create(agent, type == HSA_QUEUE_TYPE_COOPERATIVE);
   state->errorCallback = callback;
   state->errorData = data;
+  tool.windows.of(agent).addQueue(&state->fences);
   hsa_status_t status = api.amd.hsa_amd_queue_intercept_create_fn(agent, size, type, onQueueError, state,
                                                                   privateSegmentSize, groupSegmentSize, queue);
   if (status == HSA_STATUS_SUCCESS) {
@@ -93,6 +153,8 @@ hsa_status_t queueDestroy(hsa_queue_t *queue) {
   QueueState *state = tool.queues->unbind(queue);
   if (state)
     tool.drain.waitIdle(state->number, kDestroyLimit);
+  if (state)
+    tool.windows.of(state->agent).removeQueue(&state->fences);
   hsa_status_t status = tool.api.core.hsa_queue_destroy_fn(queue);
   if (state && status == HSA_STATUS_SUCCESS)
     tool.drain.abandon(state->number);

@@ -6,6 +6,7 @@
 #define WAVESAN_HSA_QUEUE_INTERCEPTOR_H
 
 #include "api.h"
+#include "replay_window.h"
 
 #include <cstdint>
 #include <map>
@@ -22,6 +23,7 @@ struct QueueState {
   bool cooperative = false;
   void (*errorCallback)(hsa_status_t, hsa_queue_t *, void *) = nullptr; ///< the program's
   void *errorData = nullptr;
+  QueueFences fences; ///< for kernel replay
 };
 
 /// Thread-safe.

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tool.h"
 
+#include "copy_interceptor.h"
 #include "loader_interceptor.h"
 #include "memory_interceptor.h"
 #include "queue_interceptor.h"
+#include "replay_service.h"
 
 #include <cstdio>
 #include <unistd.h>
@@ -62,6 +64,12 @@ bool Tool::load(HsaApiTable *table) {
   installLoaderInterceptors(*table->core_);
   installQueueInterceptors(*table->core_);
   installMemoryInterceptors(*table->core_, *table->amd_ext_);
+  if (!tool->options.tool.empty()) {
+    // Only now: a program without a tool of its own keeps the runtime's copies.
+    installCopyInterceptors(*table->core_, *table->amd_ext_);
+    if (std::string error; !ReplayService::instance().loadTool(tool->options.tool, error))
+      tool->findings.error(error);
+  }
   return true;
 }
 
@@ -110,6 +118,7 @@ void Tool::finish() {
   Active.store(false, std::memory_order_release);
   if (!drain.waitIdle(0, kEndLimit))
     findings.unfinished(drain.pending());
+  ReplayService::instance().finishTool();
   for (const std::string &glob : selection.unusedGlobs())
     findings.message("warning: option kernels: no kernel matches '" + glob + "'");
   if (options.print_unused_suppressions)
@@ -128,6 +137,7 @@ void Tool::unload() {
   drain.stop();
   removeLoaderInterceptors(*Table->core_, api.core);
   removeQueueInterceptors(*Table->core_, api.core);
+  removeCopyInterceptors(*Table->core_, *Table->amd_ext_, api);
   removeMemoryInterceptors(*Table->core_, *Table->amd_ext_, api);
 }
 

@@ -16,6 +16,7 @@
 #include "kernel_selection.h"
 #include "kernel_table.h"
 #include "memory_map.h"
+#include "replay_window.h"
 #include "status.h"
 
 #include "wavesan/abi/options.h"
@@ -73,6 +74,7 @@ private:
 public: // initialised after the private members that they need
   std::unique_ptr<Status> status;
   MemoryMap memory;
+  WindowTable windows;
   KernelSelection selection;
   Findings findings;
   AgentTable agents;

@@ -7,6 +7,7 @@
 #   %run90a       wavesan run on the CPU agent as gfx90a (waves of 64)
 #   %run1030      the same as gfx1030 (waves of 32)
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
+#   %build_tool   compiles a kernel replay tool: %build_tool FILE.c -o %t.so
 #   %gpucheck     scripts/gpu-check
 #   %clean        the same for a program that has only a clean build
 import os
@@ -49,5 +50,7 @@ config.substitutions += [
     ("%check_formats", f"{config.python} -B {check_formats} --schema={schema}"),
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
+    ("%build_tool", f"{os.path.join(config.llvm_bin, 'clang')} -shared -fPIC -Wall -Wextra -Werror -I{repository}/runtime/include"),
+    ("%examples", os.path.join(repository, "examples")),
     ("%gpucheck", f"{config.python} -B {os.path.join(config.test_source_root, '..', '..', 'scripts', 'gpu-check')} --wavesan={wavesan}"),
 ]

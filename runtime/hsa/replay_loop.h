@@ -1,0 +1,83 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The sequence of callbacks and passes for one dispatch (wavesan/kernel_replay.h), apart from how memory is saved and
+// how a pass is executed.
+#ifndef WAVESAN_HSA_REPLAY_LOOP_H
+#define WAVESAN_HSA_REPLAY_LOOP_H
+
+#include "wavesan/kernel_replay.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace wavesan::hsa {
+
+// Reasons for which a dispatch runs once. Words of docs/replay.md: machine-readable, so stable.
+inline constexpr char kDeclineNoPassCount[] = "no_pass_count";
+inline constexpr char kDeclineOnePass[] = "one_pass";
+inline constexpr char kDeclineEndless[] = "endless_without_continue";
+inline constexpr char kDeclineReentrant[] = "reentrant_dispatch";
+inline constexpr char kDeclineUntracked[] = "untracked_memory";
+inline constexpr char kDeclineBudget[] = "footprint_budget";
+inline constexpr char kDeclineSnapshot[] = "snapshot_failed";
+inline constexpr char kDeclineQueueDrain[] = "queue_drain_stuck";
+inline constexpr char kDeclineAgentDrain[] = "agent_drain_stuck";
+inline constexpr char kDeclineCooperative[] = "cooperative_launch";
+inline constexpr char kDeclineHostCall[] = "host_communication";
+inline constexpr char kDeclineInterrupted[] = "window_interrupted"; ///< also ends a loop
+
+struct ReplayLimits {
+  uint64_t maxPasses = 0; ///< of a loop without a number of passes
+  std::chrono::milliseconds maxTime{0};
+};
+
+struct MemoryStep {
+  uint64_t bytes = 0, regions = 0, nanoseconds = 0;
+};
+
+struct PassResult {
+  uint64_t startNs = 0, endNs = 0, digest = 0;
+  uint32_t contexts = 0; ///< bit c: context c took part
+};
+
+/// What the loop needs of the dispatch. Not thread-safe; all calls come from the submitting thread.
+class ReplayHost {
+public:
+  virtual ~ReplayHost() = default;
+  /// Makes sure that nothing else runs on the agent until the host is destroyed, and finds out what must be saved
+  /// (`predicted`). Null, or why not.
+  virtual const char *open(MemoryStep &predicted) = 0;
+  virtual const char *save(MemoryStep &taken) = 0;
+  /// Executes the dispatch once and waits for it. Bit c of `contexts`: context c is wanted.
+  virtual PassResult pass(uint64_t number, uint32_t contexts) = 0;
+  /// Memory as save() found it. Does not return if that fails: the program's data would be wrong.
+  virtual MemoryStep restore() = 0;
+  /// The last pass ended with an error of the queue: nothing can follow it.
+  virtual bool failed() const = 0;
+  /// A callback of the subscriber begins or ends. Only while one runs can the window be interrupted: what it waits for
+  /// may be submitted by other threads.
+  virtual void callback(bool begins) = 0;
+  /// Other work has been let into the window: memory must not be restored any more.
+  virtual bool interrupted() const = 0;
+  virtual void warn(const std::string &text) = 0;
+};
+
+struct ReplayOutcome {
+  uint64_t passes = 0;            ///< 0: not replayed; the caller runs the dispatch
+  const char *declined = nullptr; ///< why not
+  const char *stopped = nullptr;  ///< what ended the loop if the tool did not: an option, or kDeclineInterrupted
+};
+
+/// Runs the whole sequence. `contexts`: active ones, bit by bit, when it begins.
+ReplayOutcome runReplay(const wavesan_replay_subscription_t &subscription,
+                        const wavesan_replay_dispatch_info_t &dispatch, uint32_t contexts, const ReplayLimits &limits,
+                        ReplayHost &host);
+
+/// True on a thread that is inside of runReplay().
+bool insideReplay();
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_REPLAY_LOOP_H
