@@ -18,6 +18,8 @@ write_basic_package_version_file(${package_dir}/WaveSanConfigVersion.cmake
 install(FILES ${package_dir}/WaveSanConfig.cmake ${package_dir}/WaveSanConfigVersion.cmake DESTINATION lib/cmake/WaveSan)
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/wavesan RENAME copyright)
+# For device code and for tools (C): whoever compiles with WaveSan may include them.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/wavesan DESTINATION include)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION share/doc/wavesan)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs ${PROJECT_SOURCE_DIR}/examples DESTINATION share/doc/wavesan)
 
