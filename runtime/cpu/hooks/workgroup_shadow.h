@@ -14,6 +14,14 @@
 
 namespace wavesan::cpu {
 
+/// The cells of 16 neighbouring granules (core/cell.h), slot by slot: what a wave finds and leaves in a row of granules
+/// is mostly the same but for the lane, so that a few vector instructions compare and store it.
+struct alignas(64) CellLine {
+  static constexpr uint32_t kCells = 16;
+  uint64_t slots[core::kSlotsPerCell][kCells];
+  bool operator==(const CellLine &) const = default;
+};
+
 /// What the device runtime keeps in LDS and in registers, for one workgroup. Only the thread that executes the
 /// workgroup touches it: plain loads and stores are enough, and publication and look are in program order.
 struct WorkgroupShadow {
@@ -21,7 +29,7 @@ struct WorkgroupShadow {
   abi::WorkgroupState state{};
   uint32_t laneCount[abi::kMaxWavesPerWorkgroup] = {};
   abi::DispatchCounters counters{};
-  std::vector<uint64_t> cells;
+  std::vector<CellLine> lines;
   DispatchCheck *dispatch = nullptr;
   uint32_t workgroup = 0;              ///< linear number
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
@@ -42,8 +50,8 @@ struct WorkgroupShadow {
     context = c;
     state = {};
     counters = {};
-    const size_t bytes = abi::shadowBytes(c->ldsBytes, c->granuleLog2);
-    cells.assign(bytes / sizeof(uint64_t), 0);
+    const uint64_t cells = abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes;
+    lines.assign((cells + CellLine::kCells - 1) / CellLine::kCells, CellLine{});
     dispatch = check;
     workgroup = number;
     order.emplace(workgroup, waves);
@@ -51,6 +59,10 @@ struct WorkgroupShadow {
     orderedByAtomics = false;
     evictions = 0;
     orderChanged();
+  }
+
+  uint64_t &slot(uint32_t cell, uint32_t slot) {
+    return lines[cell / CellLine::kCells].slots[slot][cell % CellLine::kCells];
   }
 
   /// Call behind everything that may change what waves know of one another.
