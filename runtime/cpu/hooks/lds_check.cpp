@@ -206,10 +206,12 @@ enum class GroupShape { Uniform, Consecutive, Other };
 [[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t size) {
   GroupAddresses v;
   __builtin_memcpy(&v, address, sizeof(v));
-  const GroupAddresses distance = v - address[0];
-  if (!__builtin_reduce_or(distance))
-    return GroupShape::Uniform;
-  return __builtin_reduce_or(distance ^ (kGroupIota * size)) ? GroupShape::Other : GroupShape::Consecutive;
+  const uint32_t step = address[1] - address[0];
+  if (step != 0 && step != size)
+    return GroupShape::Other;
+  if (__builtin_reduce_or((v - address[0]) ^ (kGroupIota * step)))
+    return GroupShape::Other;
+  return step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
 }
 
 /// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
@@ -220,10 +222,6 @@ enum class GroupShape { Uniform, Consecutive, Other };
   const bool whole = each << shift == size && std::has_single_bit(each);
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
   const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
-  const auto rowOf = [&](uint32_t lane) {
-    const uint32_t a = address[lane], first = a >> shift;
-    return Row{first, uint32_t(((uint64_t(a) + size - 1) >> shift) - first) + 1, lane, kOneLane};
-  };
   LaneMask open = 0, openOfLast = 0;
   GroupShape last = GroupShape::Other;
   uint32_t lastAddress = 0;
@@ -245,10 +243,11 @@ enum class GroupShape { Uniform, Consecutive, Other };
     }
     openOfLast = 0;
     do {
-      Row row = rowOf(g + uint32_t(std::countr_zero(rest)));
-      if (shape == GroupShape::Consecutive)
-        row = {row.first, kGroup << laneShift, g, laneShift};
-      const LaneMask unsettled = rows(row) >> g;
+      const uint32_t lane = g + uint32_t(std::countr_zero(rest)), at = address[lane], first = at >> shift;
+      const bool consecutive = shape == GroupShape::Consecutive;
+      const uint32_t touched = uint32_t(((uint64_t(at) + size - 1) >> shift) - first) + 1;
+      const LaneMask unsettled =
+          rows({first, consecutive ? kGroup << laneShift : touched, lane, consecutive ? laneShift : kOneLane}) >> g;
       openOfLast |= shape == GroupShape::Uniform && unsettled ? all : unsettled;
       rest = shape == GroupShape::Other ? rest & (rest - 1) : 0;
     } while (rest);
