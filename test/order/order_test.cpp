@@ -22,9 +22,19 @@ struct Grid {
   }
   WaveOrder &at(uint32_t g, uint32_t w = 0) { return Groups[g].wave(w); }
   void access(WaveOrder &w, uint64_t address, uint32_t size, bool write, bool atomic, Scope scope) {
-    AccessRecord r{w.id.workgroup, w.generation[kGlobal], Site++, uint32_t(((1ull << size) - 1) << (address % 32)),
-                   uint8_t(w.id.wave), 0, 0, 0, 0, write, atomic, scope};
-    Shadow.access(w, address / 32, r, [&](const LineConflict &c) {
+    AccessRecord r{w.id.workgroup,
+                   w.generation[kGlobal],
+                   Site++,
+                   ((1ull << size) - 1) << (address % kLineBytes),
+                   uint8_t(w.id.wave),
+                   0,
+                   0,
+                   0,
+                   0,
+                   write,
+                   atomic,
+                   scope};
+    Shadow.access(w, address / kLineBytes, r, [&](const LineConflict &c) {
       ++Races;
       ScopeRaces += c.scopeTooSmall;
     });

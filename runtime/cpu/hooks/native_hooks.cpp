@@ -256,8 +256,7 @@ private:
     const uint32_t epoch = s->state.waves[wave.wave].epoch;
     const uint32_t bits = abi::accessBits(info);
     s->dispatch->access(
-        order, exec, [&](unsigned lane) { return address[lane]; }, sizeOf, info, site, epoch,
-        [&](const GlobalConflict &c) {
+        order, exec, address, sizeOf, abi::accessSize(info), info, site, epoch, [&](const GlobalConflict &c) {
           const AccessRecord &p = c.previous;
           const bool sameGroup = p.workgroup == s->workgroup;
           const abi::RaceClass raceClass = c.scopeTooSmall                          ? abi::RaceClass::ScopeTooSmall
