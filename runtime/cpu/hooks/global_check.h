@@ -32,7 +32,7 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
   if (reads)
     wave.atomicRead(v, scope, abi::executedAtomicAcquires(info, wrote));
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
-  const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.release);
+  const bool publishes = wrote && (abi::atomicReleases(info) || wave.hasFence());
   if (!v && publishes)
     v = table.get(key);
   if (!v)
@@ -113,10 +113,16 @@ public:
     flush();
   }
 
-  /// The synchronisation of an atomic on global memory, after it was executed.
-  void atomicDone(WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
+  /// The synchronisation of an atomic on global memory, after it was executed: lane i of `lanes` at address[i] stored
+  /// something if bit i of `wrote` is set.
+  void atomicDone(WaveOrder &wave, LaneMask lanes, const uint64_t *address, uint32_t info, bool reads, LaneMask wrote) {
+    if (!lanes)
+      return;
     std::lock_guard lock(Mutex);
-    OrderUnknown += !synchronise(Sync, wave, key, info, reads, wrote);
+    for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+      const unsigned lane = unsigned(std::countr_zero(rest));
+      OrderUnknown += !synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1);
+    }
   }
   void acquireFence(WaveOrder &wave, uint32_t info) {
     if (wave.seen.empty())
@@ -125,10 +131,11 @@ public:
     acquireSeen(Sync, wave, info);
   }
   /// A plain store to a location that atomics use ends its release sequence.
-  void plainStore(uint64_t key) {
+  void plainStore(LaneMask lanes, const uint64_t *address) {
     std::lock_guard lock(Mutex);
-    if (SyncVariable *v = Sync.find(key))
-      v->clear();
+    for (LaneMask rest = lanes; rest; rest &= rest - 1)
+      if (SyncVariable *v = Sync.find(address[std::countr_zero(rest)]))
+        v->clear();
   }
   bool hasSync() const { return !Sync.empty(); }
 

@@ -5,19 +5,21 @@
 namespace wavesan::cpu {
 namespace {
 
-/// What the wave knows, as one bound per wave: see WorkgroupShadow::Floors.
-const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
+/// Brings up to date what the wave knows, as one bound per wave.
+WorkgroupShadow::Floors &floorsOf(WorkgroupShadow &s, uint32_t wave) {
   WorkgroupShadow::Floors &f = s.floors[wave];
   if (!f.current) {
     const WaveClock &clock = s.order->wave(wave).clock;
     const uint32_t epoch = s.state.waves[wave].epoch;
-    for (uint32_t w = 0; w < abi::kMaxWavesPerWorkgroup; ++w) {
+    for (uint32_t w = 0; w < s.waveCount; ++w) {
       const uint32_t end = s.state.waves[w].endEpoch;
       f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
     }
+    for (WorkgroupShadow::Floors::Steps &steps : f.steps)
+      steps.generation = 0; // no access has it
     f.current = true;
   }
-  return f.floor;
+  return f;
 }
 
 /// What core::checkGranule would do for one granule, where there is no conflict and no other access's record is lost.
@@ -75,9 +77,16 @@ inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 /// Settles rows of granules of one access, if it can.
 class RowCheck {
 public:
-  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, const uint32_t *floors)
-      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors),
-        Record(a.slot().bits()) {}
+  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
+      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
+    if (Known.generation == a.generation)
+      return;
+    Known.generation = a.generation;
+    Known.next = 0;
+    for (auto &found : Known.found)
+      found[0] = ~uint64_t(0); // no cell, since not all bits decide
+  }
 
   /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
   /// that touch it: either the first one's record is there for the others, or all of them are left to the core.
@@ -116,17 +125,21 @@ private:
   [[gnu::always_inline]] inline uint64_t recordOf(const Row &row, uint32_t i) const {
     return Record | uint64_t(row.lane + (i >> row.laneShift)) * kLaneUnit;
   }
-  /// Neighbouring cells mostly look alike, and so do those of the next row.
+  /// Most cells look alike in what decides, and so do those of the wave's next accesses.
   [[gnu::always_inline]] inline Step stepOf(const Cell &cell) {
-    uint64_t differs = !Any;
-    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-      differs |= (cell.slots[k] ^ Last.slots[k]) & kDecides;
-    if (differs) {
-      Last = cell;
-      LastStep = stepFor(cell, A, Floors);
-      Any = true;
+    for (uint32_t kept = 0; kept < Known.kKept; ++kept) {
+      uint64_t differs = 0;
+      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
+        differs |= (cell.slots[k] & kDecides) ^ Known.found[kept][k];
+      if (!differs)
+        return Step(Known.step[kept]);
     }
-    return LastStep;
+    const uint32_t kept = Known.next++ % Known.kKept;
+    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
+      Known.found[kept][k] = cell.slots[k] & kDecides;
+    const Step step = stepFor(cell, A, Floors);
+    Known.step[kept] = uint32_t(step);
+    return step;
   }
   [[gnu::always_inline]] inline LaneMask single(const Row &row, uint32_t i) {
     const uint32_t at = row.first + i;
@@ -189,10 +202,8 @@ private:
   uint32_t Granules; ///< that lie wholly in LDS
   const core::Accessor A;
   const uint32_t *Floors;
+  WorkgroupShadow::Floors::Steps &Known;
   uint64_t Record; ///< of lane 0
-  Cell Last = {};
-  Step LastStep = Step::AskTheCore;
-  bool Any = false;
   uint64_t NotRecorded = 0;
 };
 
@@ -203,15 +214,16 @@ typedef uint32_t GroupAddresses __attribute__((vector_size(4 * kGroup)));
 constexpr GroupAddresses kGroupIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 enum class GroupShape { Uniform, Consecutive, Other };
 
-[[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t size) {
+/// `steps`: of the addresses of a consecutive group.
+[[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t size, const GroupAddresses &steps) {
   GroupAddresses v;
   __builtin_memcpy(&v, address, sizeof(v));
-  const uint32_t step = address[1] - address[0];
-  if (step != 0 && step != size)
+  const GroupAddresses distance = v - address[0];
+  if (address[1] == address[0])
+    return __builtin_reduce_or(distance) ? GroupShape::Other : GroupShape::Uniform;
+  if (address[1] != address[0] + size)
     return GroupShape::Other;
-  if (__builtin_reduce_or((v - address[0]) ^ (kGroupIota * step)))
-    return GroupShape::Other;
-  return step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
+  return __builtin_reduce_or(distance ^ steps) ? GroupShape::Other : GroupShape::Consecutive;
 }
 
 /// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
@@ -222,6 +234,7 @@ enum class GroupShape { Uniform, Consecutive, Other };
   const bool whole = each << shift == size && std::has_single_bit(each);
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
   const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
+  const GroupAddresses steps = kGroupIota * size;
   LaneMask open = 0, openOfLast = 0;
   GroupShape last = GroupShape::Other;
   uint32_t lastAddress = 0;
@@ -230,7 +243,7 @@ enum class GroupShape { Uniform, Consecutive, Other };
     LaneMask rest = exec >> g & all;
     if (!rest)
       continue;
-    GroupShape shape = rest == all ? shapeOf(address + g, size) : GroupShape::Other;
+    GroupShape shape = rest == all ? shapeOf(address + g, size, steps) : GroupShape::Other;
     if (shape == GroupShape::Consecutive && !(whole && aligned(address[g])))
       shape = GroupShape::Other;
     // A group that repeats the one before it finds all that it does recorded.

@@ -31,18 +31,27 @@ struct WorkgroupShadow {
   abi::DispatchCounters counters{};
   std::vector<CellLine> lines;
   DispatchCheck *dispatch = nullptr;
-  uint32_t workgroup = 0;              ///< linear number
+  uint32_t workgroup = 0; ///< linear number
+  uint32_t waveCount = 0;
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
   SyncTable ldsSync;                   ///< atomics on its LDS
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
-  /// Per wave: LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary
-  /// of its clock and of the waves that ended, for the fast path of lds_check.cpp; stale after anything that orders
-  /// waves.
+  /// For the fast path of lds_check.cpp, per wave; stale after anything that orders waves.
   struct Floors {
     bool current = false;
+    /// LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of its
+    /// clock and of the waves that ended.
     uint32_t floor[abi::kMaxWavesPerWorkgroup];
+    /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did.
+    struct Steps {
+      static constexpr uint32_t kKept = 2;
+      uint64_t found[kKept][core::kSlotsPerCell];
+      uint32_t step[kKept];
+      uint32_t next; ///< to be replaced
+      uint32_t generation;
+    } steps[4];
   } floors[abi::kMaxWavesPerWorkgroup];
 
   /// Prepares for a workgroup of this dispatch; memory of the workgroup before is reused.
@@ -54,8 +63,9 @@ struct WorkgroupShadow {
     lines.assign((cells + CellLine::kCells - 1) / CellLine::kCells, CellLine{});
     dispatch = check;
     workgroup = number;
+    waveCount = waves;
     order.emplace(workgroup, waves);
-    ldsSync = SyncTable();
+    ldsSync.clear();
     orderedByAtomics = false;
     evictions = 0;
     orderChanged();
