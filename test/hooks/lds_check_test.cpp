@@ -33,7 +33,6 @@ struct Side {
     const uint32_t info = abi::fenceInfo(abi::kFenceRelease | abi::kFenceLds, abi::Scope::Workgroup);
     shadow.order->wave(w).fence(info);
     shadow.state.waves[w].generation += core::fenceCompletesLds(info);
-    shadow.orderChanged(w);
   }
   void arrive(uint32_t w) { shadow.order->arrive(w); }
   void leave(uint32_t w) {
@@ -63,14 +62,32 @@ Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
     a.exec &= random() & random() & random();
   if (a.exec == 0)
     a.exec = LaneMask(1) << below(waveSize);
-  a.size = 1u << below(5);
-  const uint32_t base = below(8) ? below(kLdsBytes / 2) & ~(a.size - 1) : below(kLdsBytes + 64); // aligned, or anywhere
+  const bool wholeGroups = below(3) == 0;
+  if (wholeGroups) {
+    a.exec = 0;
+    while (a.exec == 0)
+      for (uint32_t g = 0; g < waveSize; g += 16)
+        a.exec |= LaneMask(below(2) ? 0xffff : 0) << g;
+  }
+  a.size = below(10) ? 1u << below(5) : 12;
+  const uint32_t base =
+      below(8) ? below(kLdsBytes / 2) & ~((a.size & (0 - a.size)) - 1) : below(kLdsBytes + 64); // aligned, or anywhere
   const uint32_t stride = below(3) ? a.size : below(40), period = below(2) ? 64 : 1u << below(6);
   const bool scattered = below(6) == 0;
+  // Groups of 16 lanes that each touch one address, or the same addresses as the group before; see lds_check.cpp.
+  const uint32_t rows = below(4), rowStride = below(2) ? 0 : below(2) ? 64 : below(96);
   for (uint32_t l = 0; l < 64; ++l)
     a.address[l] = !(a.exec >> l & 1) ? uint32_t(random()) // garbage, as the engine passes it
                    : scattered        ? below(kLdsBytes + 16)
+                   : rows == 0        ? base + l / 16 * rowStride
+                   : rows == 1        ? base + l % 16 * a.size + l / 16 * rowStride
                                       : base + l % period * stride;
+  if (wholeGroups) { // the others' garbage looks like an active lane's address
+    const uint32_t garbage = a.address[63 - uint32_t(std::countl_zero(a.exec))];
+    for (uint32_t l = 0; l < 64; ++l)
+      if (!(a.exec >> l & 1))
+        a.address[l] = garbage;
+  }
   constexpr uint32_t kinds[] = {abi::kAccessRead,
                                 abi::kAccessRead,
                                 abi::kAccessRead,
@@ -85,6 +102,7 @@ Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
 
 void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
   std::mt19937_64 random(seed);
+  checkLdsWithoutVectors(seed % 2);
   const uint32_t waves = 1 + random() % 6, granuleLog2 = random() % 3, waveSize = random() % 2 ? 64 : 32;
   Side fast(waves, granuleLog2), plain(waves, granuleLog2);
   std::vector<bool> ended(waves);

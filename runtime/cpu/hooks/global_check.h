@@ -82,6 +82,9 @@ public:
     base.write = (abi::accessBits(info) & abi::kAccessWrite) != 0;
     base.atomic = (abi::accessBits(info) & abi::kAccessAtomic) != 0;
     base.scope = abi::atomicScope(info);
+    for (unsigned lane = 0; lane < 64; lane += kRowLanes)
+      if (exec >> lane & 1)
+        Shadow.prefetch(address[lane] / kLineBytes);
     // A run: consecutive lanes, consecutive bytes, equal lengths.
     uint64_t runAddress = 0, runEnd = 0, laneBytes = 0;
     unsigned runLane = 0, lastLane = 0;

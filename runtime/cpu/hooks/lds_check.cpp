@@ -91,12 +91,16 @@ public:
   /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
   /// that touch it: either the first one's record is there for the others, or all of them are left to the core.
   [[gnu::always_inline]] inline LaneMask operator()(const Row &row) {
+    if (row.count <= 2 && uint64_t(row.first) + row.count <= Granules) {
+      const LaneMask open = single(row, 0);
+      return row.count == 1 ? open : open | single(row, 1);
+    }
     const uint32_t inside = row.first < Granules ? std::min(row.count, Granules - row.first) : 0;
     LaneMask open = 0;
     for (uint32_t done = 0; done < inside;) {
       const uint32_t inLine = (row.first + done) % CellLine::kCells;
       const uint32_t n = std::min(inside - done, CellLine::kCells - inLine);
-      if (n > 2 && alike(row.first + done, n)) {
+      if (alike(row.first + done, n)) {
         open |= part(row, done, n);
       } else {
         for (uint32_t i = done; i < done + n; ++i)
@@ -214,16 +218,20 @@ typedef uint32_t GroupAddresses __attribute__((vector_size(4 * kGroup)));
 constexpr GroupAddresses kGroupIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 enum class GroupShape { Uniform, Consecutive, Other };
 
-/// `steps`: of the addresses of a consecutive group.
-[[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t size, const GroupAddresses &steps) {
-  GroupAddresses v;
-  __builtin_memcpy(&v, address, sizeof(v));
-  const GroupAddresses distance = v - address[0];
-  if (address[1] == address[0])
-    return __builtin_reduce_or(distance) ? GroupShape::Other : GroupShape::Uniform;
-  if (address[1] != address[0] + size)
+/// The shape of `count` groups, if they all have one. `steps`: the distances of a consecutive group.
+[[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t count, uint32_t size,
+                                                 const GroupAddresses &steps) {
+  const uint32_t step = address[1] - address[0];
+  if (step != 0 && step != size)
     return GroupShape::Other;
-  return __builtin_reduce_or(distance ^ steps) ? GroupShape::Other : GroupShape::Consecutive;
+  const GroupAddresses expected = step == 0 ? GroupAddresses{} : steps;
+  GroupAddresses differs = {};
+  for (uint32_t g = 0; g < count * kGroup; g += kGroup) {
+    GroupAddresses v;
+    __builtin_memcpy(&v, address + g, sizeof(v));
+    differs |= (v - address[g]) ^ expected;
+  }
+  return __builtin_reduce_or(differs) ? GroupShape::Other : step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
 }
 
 /// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
@@ -235,6 +243,9 @@ enum class GroupShape { Uniform, Consecutive, Other };
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
   const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
   const GroupAddresses steps = kGroupIota * size;
+  const GroupShape wave = exec == ~LaneMask(0)  ? shapeOf(address, 4, size, steps)
+                          : exec == 0xffffffffu ? shapeOf(address, 2, size, steps)
+                                                : GroupShape::Other;
   LaneMask open = 0, openOfLast = 0;
   GroupShape last = GroupShape::Other;
   uint32_t lastAddress = 0;
@@ -243,7 +254,9 @@ enum class GroupShape { Uniform, Consecutive, Other };
     LaneMask rest = exec >> g & all;
     if (!rest)
       continue;
-    GroupShape shape = rest == all ? shapeOf(address + g, size, steps) : GroupShape::Other;
+    GroupShape shape = wave;
+    if (shape == GroupShape::Other && rest == all)
+      shape = shapeOf(address + g, 1, size, steps);
     if (shape == GroupShape::Consecutive && !(whole && aligned(address[g])))
       shape = GroupShape::Other;
     // A group that repeats the one before it finds all that it does recorded.
@@ -274,17 +287,21 @@ using Settle = LaneMask (*)(RowCheck &, LaneMask, const uint32_t *, uint32_t siz
 LaneMask settlePortable(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size, uint32_t shift) {
   return settleRows(rows, exec, address, size, shift);
 }
-#ifdef __x86_64__
+#if defined(__x86_64__)
 [[gnu::target("avx2,bmi,bmi2")]] LaneMask settleAvx2(RowCheck &rows, LaneMask exec, const uint32_t *address,
                                                      uint32_t size, uint32_t shift) {
   return settleRows(rows, exec, address, size, shift);
 }
-const Settle settle = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
+const Settle bestSettle =
+    __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
 #else
-const Settle settle = settlePortable;
+const Settle bestSettle = settlePortable;
 #endif
+Settle settle = bestSettle;
 
 } // namespace
+
+void checkLdsWithoutVectors(bool portable) { settle = portable ? settlePortable : bestSettle; }
 
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable) {

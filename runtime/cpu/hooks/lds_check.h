@@ -97,6 +97,9 @@ void checkLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const u
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable);
 
+/// For tests: whether checkLds does without the instructions that not every processor has. Call while nobody checks.
+void checkLdsWithoutVectors(bool portable);
+
 /// The same with a length for each lane.
 inline void checkLdsRange(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address,
                           const uint64_t *length, uint32_t info, uint32_t site, uint32_t variable) {

@@ -110,6 +110,13 @@ public:
     ++Lost;
   }
 
+  /// This line will be accessed soon.
+  void prefetch(uint64_t line) const {
+    const Recent &recent = RecentPages[line / kPageLines % kRecentPages];
+    if (recent.number == line / kPageLines && recent.page)
+      __builtin_prefetch(&recent.page->lines[line % kPageLines]);
+  }
+
   /// Accesses not recorded because the budget is used up.
   uint64_t unrecorded() const { return Unrecorded; }
   /// Accesses whose verdict may rest on a record that was lost.

@@ -124,11 +124,11 @@ public:
   /// The releases that the location carries are these ...
   const std::vector<CarriedRelease> &recent() const { return Recent; }
   bool hasOlder() const { return !Any.empty(); }
-  /// ... and older ones, for a reader in `workgroup`. Copies pointers.
+  /// ... and older ones, for a reader in `workgroup`. Copies pointers, mostly.
   JoinedReleases older(uint32_t workgroup) const {
     JoinedReleases j{{}, ForAll, Any};
     if (auto it = ByWorkgroup.find(workgroup); it != ByWorkgroup.end())
-      j.workgroup = it->second;
+      j.workgroup.add(workgroup, it->second);
     return j;
   }
 
@@ -166,8 +166,11 @@ private:
   void join(const CarriedRelease &c) {
     const Release &r = *c.release;
     Any.add(r.by.workgroup, r.wide); // contains r.clock
-    if (reachesOtherWaves(c.scope))
-      ByWorkgroup[r.by.workgroup].add(r.by.workgroup, r.clock);
+    if (reachesOtherWaves(c.scope)) {
+      WaveClock &known = ByWorkgroup[r.by.workgroup];
+      raise(known.local, r.clock.local);
+      known.others.join(r.clock.others);
+    }
     if (reachesOtherWorkgroups(c.scope))
       ForAll.add(r.by.workgroup, r.clock);
   }
@@ -175,7 +178,8 @@ private:
   std::vector<Acquirer> Acquirers;
   std::vector<CarriedRelease> Recent;
   ReleaseClock ForAll, Any;
-  std::unordered_map<uint32_t, ReleaseClock> ByWorkgroup;
+  /// What releases of workgroup scope or wider published, by their workgroups.
+  std::unordered_map<uint32_t, WaveClock> ByWorkgroup;
 };
 
 /// Keyed by address: global addresses, or (workgroup, LDS offset) folded by the caller. Not thread-safe. `limit`
