@@ -121,11 +121,36 @@ void histogram(benchmark::State &state, bool checked) {
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = uint32_t(i * 2654435761u >> 7);
   for (auto _ : state)
-    if (!launch(state, "histogram", checked, {address(in.data()), address(out.data()), perThread},
-                {groups * 256, 1, 1}, {256, 1, 1}, 1024))
+    if (!launch(state, "histogram", checked, {address(in.data()), address(out.data()), perThread}, {groups * 256, 1, 1},
+                {256, 1, 1}, 1024))
       return;
 }
 
+/// Operations of waves that the engine executes in a second of CPU time, as the kernel's clock counts them.
+void waveOperations(benchmark::State &state, const char *kernel, bool checked, uint32_t ldsBytes) {
+  constexpr uint32_t kGroups = 4, kRounds = 100000, kWords = 64 * 64;
+  std::vector<uint32_t> sink(kGroups * kWords);
+  std::vector<uint64_t> operations(kGroups);
+  double total = 0;
+  for (auto _ : state) {
+    if (!launch(state, kernel, checked, {address(sink.data()), address(operations.data()), kRounds},
+                {kGroups * 64, 1, 1}, {64, 1, 1}, ldsBytes))
+      return;
+    for (uint64_t n : operations)
+      total += double(n);
+  }
+  // At least a load and a store, or two operations of any kind, and the branch, in each round.
+  if (total < double(state.iterations()) * kGroups * kRounds * 3)
+    state.SkipWithError("the kernel's clock did not count");
+  state.counters["operations/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+}
+
+BENCHMARK_CAPTURE(waveOperations, alu, "wave_alu", false, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(waveOperations, lds, "wave_lds", false, 512)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(waveOperations, lds_checked, "wave_lds", true, 512)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(waveOperations, global, "wave_global", false, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(waveOperations, global_checked, "wave_global", true, 0)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(waveOperations, cross_lane, "wave_cross_lane", false, 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(matrixProduct, original, false)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(matrixProduct, checked, true)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reduction, original, false)->Arg(4096)->Unit(benchmark::kMillisecond);

@@ -44,3 +44,60 @@ extern "C" __global__ void histogram(const unsigned *in, unsigned *out, int perT
   __syncthreads();
   atomicAdd(&out[t], bins[t]);
 }
+
+// What the engine executes in a second. The clock of the CPU agent counts the operations of a workgroup's waves; one
+// wave for each workgroup, and loops so long that the steps in which it counts do not matter.
+
+extern "C" __global__ void wave_alu(unsigned *sink, unsigned long long *operations, int rounds) {
+  unsigned x = threadIdx.x, y = 1;
+  float f = x;
+  const unsigned long long begin = clock64();
+  for (int i = 0; i < rounds; ++i) {
+    x = x * 1664525u + 1013904223u;
+    y ^= x >> 7;
+    f = fmaf(f, 0.5f, 1.0f) + y;
+  }
+  const unsigned long long end = clock64();
+  sink[blockIdx.x * 64 + threadIdx.x] = y + unsigned(f);
+  operations[blockIdx.x] = end - begin;
+}
+
+extern "C" __global__ void wave_lds(unsigned *sink, unsigned long long *operations, int rounds) {
+  __shared__ unsigned s[128];
+  const unsigned t = threadIdx.x;
+  s[t] = t;
+  s[t + 64] = 0;
+  unsigned v = 0;
+  const unsigned long long begin = clock64();
+  for (int i = 0; i < rounds; ++i) {
+    v += s[t ^ (i & 63)];
+    s[t + 64] = v;
+  }
+  const unsigned long long end = clock64();
+  sink[blockIdx.x * 64 + t] = v;
+  operations[blockIdx.x] = end - begin;
+}
+
+extern "C" __global__ void wave_global(unsigned *sink, unsigned long long *operations, int rounds) {
+  unsigned *mine = sink + blockIdx.x * 64 * 64 + threadIdx.x;
+  unsigned v = 0;
+  const unsigned long long begin = clock64();
+  for (int i = 0; i < rounds; ++i) {
+    v += mine[(i & 31) * 64];
+    mine[(32 + (i & 31)) * 64] = v;
+  }
+  const unsigned long long end = clock64();
+  operations[blockIdx.x] = end - begin;
+}
+
+extern "C" __global__ void wave_cross_lane(unsigned *sink, unsigned long long *operations, int rounds) {
+  unsigned v = threadIdx.x;
+  const unsigned long long begin = clock64();
+  for (int i = 0; i < rounds; ++i) {
+    v += __shfl_xor(v, i & 63);
+    v ^= unsigned(__ballot(v & 1));
+  }
+  const unsigned long long end = clock64();
+  sink[blockIdx.x * 64 + threadIdx.x] = v;
+  operations[blockIdx.x] = end - begin;
+}

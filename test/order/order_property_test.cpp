@@ -1,9 +1,9 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Property: on random programs of several workgroups (plain accesses, atomics of every order and scope, fences, barriers)
-// the sparse clocks and the line shadow name the same racy bytes as a naive model with dense vector clocks, complete
-// histories and explicit lists of release heads.
+// Property: on random programs of several workgroups (plain accesses, atomics of every order and scope, fences,
+// barriers) the sparse clocks and the line shadow name the same racy bytes as a naive model with dense vector clocks,
+// complete histories and explicit lists of release heads.
 #include "memory_shadow.h"
 
 #include <gtest/gtest.h>
@@ -195,12 +195,22 @@ std::set<uint32_t> packed(const Program &p, uint64_t &lost) {
     WaveOrder &w = groups[s.group].wave(s.wave);
     const uint32_t bits = Both | (s.acquire ? abi::kFenceAcquire : 0u) | (s.release ? abi::kFenceRelease : 0u);
     auto access = [&](bool atomic) {
-      AccessRecord r{s.group, w.generation[kGlobal], s.site, uint32_t(((1ull << s.size) - 1) << (s.address % 32)),
-                     uint8_t(s.wave), 0, 0, 0, 0, s.writes, atomic, s.scope};
-      shadow.access(w, s.address / 32, r, [&](const LineConflict &c) {
-        for (unsigned b = 0; b < 32; ++b)
+      AccessRecord r{s.group,
+                     w.generation[kGlobal],
+                     s.site,
+                     ((1ull << s.size) - 1) << (s.address % kLineBytes),
+                     uint8_t(s.wave),
+                     0,
+                     0,
+                     0,
+                     0,
+                     s.writes,
+                     atomic,
+                     s.scope};
+      shadow.access(w, s.address / kLineBytes, r, [&](const LineConflict &c) {
+        for (unsigned b = 0; b < kLineBytes; ++b)
           if (c.mask >> b & 1)
-            racy.insert(s.address / 32 * 32 + b);
+            racy.insert(s.address / kLineBytes * kLineBytes + b);
       });
     };
     switch (s.kind) {
@@ -255,6 +265,7 @@ Program generate(uint64_t seed) {
   p.waves = 1 + below(3);
   const uint32_t steps = 4 + below(28), locations = 1 + below(3);
   const bool scopes = below(2);
+  const uint32_t data = 8 * below(5); // 32 bytes anywhere in the first line
   for (uint32_t i = 0; i < steps; ++i) {
     Step s{};
     s.site = i;
@@ -265,13 +276,13 @@ Program generate(uint64_t seed) {
     if (kind < 4) {
       s.kind = Step::Plain;
       s.size = 1u << below(4);
-      s.address = below(32 / s.size) * s.size;
+      s.address = data + below(32 / s.size) * s.size;
       s.writes = below(2);
       s.reads = !s.writes;
     } else if (kind < 8) {
       s.kind = Step::Atomic;
       s.size = 4;
-      s.address = below(8) ? 64 + 4 * below(locations) : 4 * below(8);
+      s.address = below(8) ? 2 * kLineBytes + 4 * below(locations) : data + 4 * below(8);
       const uint32_t what = below(3);
       s.reads = what != 1;
       s.writes = what != 0;
@@ -292,7 +303,8 @@ Program generate(uint64_t seed) {
 
 TEST(OrderProperty, SparseClocksAgreeWithTheNaiveModel) {
   const char *count = std::getenv("WAVESAN_PROPERTY_PROGRAMS"), *first = std::getenv("WAVESAN_PROPERTY_SEED");
-  const uint64_t programs = count ? strtoull(count, nullptr, 0) : 100000, start = first ? strtoull(first, nullptr, 0) : 1;
+  const uint64_t programs = count ? strtoull(count, nullptr, 0) : 100000,
+                 start = first ? strtoull(first, nullptr, 0) : 1;
   uint64_t racy = 0, clean = 0;
   for (uint64_t seed = start; seed < start + programs; ++seed) {
     Program p = generate(seed);

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "memory_shadow.h"
 
+#include <bit>
 #include <mutex>
 
 namespace wavesan::cpu {
@@ -31,7 +32,7 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
   if (reads)
     wave.atomicRead(v, scope, abi::executedAtomicAcquires(info, wrote));
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
-  const bool publishes = wrote && (abi::atomicReleases(info) || wave.fenceRelease.release);
+  const bool publishes = wrote && (abi::atomicReleases(info) || wave.hasFence());
   if (!v && publishes)
     v = table.get(key);
   if (!v)
@@ -66,11 +67,11 @@ class DispatchCheck {
 public:
   explicit DispatchCheck(size_t maxLines) : Shadow(maxLines) {}
 
-  /// Checks and records one access of a wave: lane i of `exec` touches length(i) bytes from address(i) on. Lanes that
-  /// continue one another are recorded together.
-  template <class Address, class Length, class F>
-  void access(const WaveOrder &wave, LaneMask exec, Address address, Length length, uint32_t info, uint32_t site,
-              uint32_t epoch, F &&onConflict) {
+  /// Checks and records one access of a wave: lane i of `exec` touches length(i) bytes from address[i] on; where all
+  /// lengths are the same, `size` says it, otherwise it is 0. Lanes that continue one another are recorded together.
+  template <class Length, class F>
+  void access(const WaveOrder &wave, LaneMask exec, const uint64_t *address, Length length, uint32_t size,
+              uint32_t info, uint32_t site, uint32_t epoch, F &&onConflict) {
     std::lock_guard lock(Mutex);
     AccessRecord base{};
     base.workgroup = wave.id.workgroup;
@@ -81,6 +82,9 @@ public:
     base.write = (abi::accessBits(info) & abi::kAccessWrite) != 0;
     base.atomic = (abi::accessBits(info) & abi::kAccessAtomic) != 0;
     base.scope = abi::atomicScope(info);
+    for (unsigned lane = 0; lane < 64; lane += kRowLanes)
+      if (exec >> lane & 1)
+        Shadow.prefetch(address[lane] / kLineBytes);
     // A run: consecutive lanes, consecutive bytes, equal lengths.
     uint64_t runAddress = 0, runEnd = 0, laneBytes = 0;
     unsigned runLane = 0, lastLane = 0;
@@ -89,28 +93,39 @@ public:
         accessRun(wave, base, runAddress, runEnd - runAddress, runLane, runLane == lastLane ? 0 : uint32_t(laneBytes),
                   onConflict);
     };
-    for (LaneMask rest = exec; rest; rest &= rest - 1) {
-      const unsigned lane = unsigned(__builtin_ctzll(rest));
-      const uint64_t a = address(lane), n = length(lane);
+    for (LaneMask rest = exec; rest;) {
+      const unsigned lane = unsigned(std::countr_zero(rest));
+      const uint64_t a = address[lane], n = length(lane);
+      const bool row = size != 0 && size < kMaxRunBytes && (rest >> lane & kRowMask) == kRowMask &&
+                       consecutive(address + lane, size);
+      const unsigned lanes = row ? kRowLanes : 1;
+      rest &= ~((row ? kRowMask : LaneMask(1)) << lane);
       if (n == 0)
         continue;
-      const bool extends = runEnd != runAddress && a == runEnd && n == laneBytes && lane == lastLane + 1 && n < 256;
+      const bool extends =
+          runEnd != runAddress && a == runEnd && n == laneBytes && lane == lastLane + 1 && n < kMaxRunBytes;
       if (!extends) {
         flush();
         runAddress = a;
         runLane = lane;
         laneBytes = n;
       }
-      runEnd = a + n;
-      lastLane = lane;
+      runEnd = a + lanes * n;
+      lastLane = lane + lanes - 1;
     }
     flush();
   }
 
-  /// The synchronisation of an atomic on global memory, after it was executed.
-  void atomicDone(WaveOrder &wave, uint64_t key, uint32_t info, bool reads, bool wrote) {
+  /// The synchronisation of an atomic on global memory, after it was executed: lane i of `lanes` at address[i] stored
+  /// something if bit i of `wrote` is set.
+  void atomicDone(WaveOrder &wave, LaneMask lanes, const uint64_t *address, uint32_t info, bool reads, LaneMask wrote) {
+    if (!lanes)
+      return;
     std::lock_guard lock(Mutex);
-    OrderUnknown += !synchronise(Sync, wave, key, info, reads, wrote);
+    for (LaneMask rest = lanes; rest; rest &= rest - 1) {
+      const unsigned lane = unsigned(std::countr_zero(rest));
+      OrderUnknown += !synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1);
+    }
   }
   void acquireFence(WaveOrder &wave, uint32_t info) {
     if (wave.seen.empty())
@@ -119,10 +134,11 @@ public:
     acquireSeen(Sync, wave, info);
   }
   /// A plain store to a location that atomics use ends its release sequence.
-  void plainStore(uint64_t key) {
+  void plainStore(LaneMask lanes, const uint64_t *address) {
     std::lock_guard lock(Mutex);
-    if (SyncVariable *v = Sync.find(key))
-      v->clear();
+    for (LaneMask rest = lanes; rest; rest &= rest - 1)
+      if (SyncVariable *v = Sync.find(address[std::countr_zero(rest)]))
+        v->clear();
   }
   bool hasSync() const { return !Sync.empty(); }
 
@@ -136,13 +152,24 @@ public:
   }
 
 private:
+  static constexpr uint64_t kMaxRunBytes = 256; ///< of one lane in a run: AccessRecord::laneBytes holds less
+  /// So many lanes at once are asked whether they continue one another.
+  static constexpr unsigned kRowLanes = 16;
+  static constexpr LaneMask kRowMask = (LaneMask(1) << kRowLanes) - 1;
+  static bool consecutive(const uint64_t *address, uint64_t bytes) {
+    uint64_t differs = 0;
+    for (unsigned i = 0; i < kRowLanes; ++i)
+      differs |= address[i] ^ (address[0] + i * bytes);
+    return differs == 0;
+  }
+
   template <class F>
   void accessRun(const WaveOrder &wave, AccessRecord record, uint64_t address, uint64_t size, unsigned lane,
                  uint32_t laneBytes, F &onConflict) {
     for (uint64_t at = address, end = address + size; at < end;) {
       const uint64_t line = at / kLineBytes, next = std::min(end, (line + 1) * kLineBytes);
       const unsigned first = unsigned(at % kLineBytes), bytes = unsigned(next - at);
-      record.mask = uint32_t(((uint64_t(1) << bytes) - 1) << first);
+      record.mask = (bytes < kLineBytes ? (uint64_t(1) << bytes) - 1 : ~uint64_t(0)) << first;
       record.firstByte = uint8_t(first);
       // A lane that straddles the line's begin belongs to the previous line's count.
       record.lane = uint8_t(laneBytes ? lane + (at - address) / laneBytes : lane);
@@ -151,12 +178,12 @@ private:
         record.lane = abi::kUnknownLane;
       const AccessRecord &fresh = record;
       Shadow.access(wave, line, fresh, [&](const LineConflict &c) {
-        const unsigned byte = unsigned(__builtin_ctz(c.mask));
+        const unsigned byte = unsigned(std::countr_zero(c.mask));
         if (c.previous.atomic && !fresh.atomic)
           if (const SyncVariable *v = Sync.find(line * kLineBytes + byte);
               v && v->allWritesKnownTo(wave.id, wave.clock))
             return;
-        const unsigned run = unsigned(__builtin_ctzll(~(uint64_t(c.mask) >> byte)));
+        const unsigned run = unsigned(std::countr_one(c.mask >> byte));
         onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte), line * kLineBytes + byte,
                                   run, c.scopeTooSmall});
       });

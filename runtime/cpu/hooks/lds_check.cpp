@@ -2,34 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lds_check.h"
 
-#include <algorithm>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
-// The loops over lanes are worth vector instructions where the processor has them.
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !__has_feature(thread_sanitizer)
-#define WAVESAN_LANE_LOOP __attribute__((target_clones("avx2", "default")))
-#else
-#define WAVESAN_LANE_LOOP
-#endif
-
 namespace wavesan::cpu {
 namespace {
 
-/// What the wave knows, as one bound per wave: see WorkgroupShadow::Floors.
-const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
+/// Brings up to date what the wave knows, as one bound per wave.
+WorkgroupShadow::Floors &floorsOf(WorkgroupShadow &s, uint32_t wave) {
   WorkgroupShadow::Floors &f = s.floors[wave];
   if (!f.current) {
     const WaveClock &clock = s.order->wave(wave).clock;
     const uint32_t epoch = s.state.waves[wave].epoch;
-    for (uint32_t w = 0; w < abi::kMaxWavesPerWorkgroup; ++w) {
+    for (uint32_t w = 0; w < s.waveCount; ++w) {
       const uint32_t end = s.state.waves[w].endEpoch;
       f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
     }
+    for (WorkgroupShadow::Floors::Steps &steps : f.steps)
+      steps.generation = 0; // no access has it
     f.current = true;
   }
-  return f.floor;
+  return f;
 }
 
 /// What core::checkGranule would do for one granule, where there is no conflict and no other access's record is lost.
@@ -40,12 +30,17 @@ enum class Step : uint32_t {
   AskTheCore                     ///< there may be a conflict or a loss
 };
 
+/// The four slots of a cell.
+struct Cell {
+  uint64_t slots[core::kSlotsPerCell];
+};
+
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
-Step stepFor(const uint64_t *cell, const core::Accessor &a, const uint32_t *floors) {
+[[gnu::noinline]] Step stepFor(const Cell &cell, const core::Accessor &a, const uint32_t *floors) {
   uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
   for (uint32_t i = 0; i < core::kSlotsPerCell; ++i) {
-    const core::Slot s(cell[i]);
+    const core::Slot s(cell.slots[i]);
     used |= uint32_t(!s.empty()) << i;
     live |= uint32_t(s.generation() >= floors[s.wave()]) << i;
     own |= uint32_t(s.wave() == a.wave) << i;
@@ -66,138 +61,262 @@ Step stepFor(const uint64_t *cell, const core::Accessor &a, const uint32_t *floo
   if (const uint32_t choice = replaced ? replaced : vacant)
     return Step(std::countr_zero(choice));
   if ((own & side) || (!a.atomic && (atomic & side)) ||
-      core::Slot(cell[shift]).wave() == core::Slot(cell[shift + 1]).wave())
+      core::Slot(cell.slots[shift]).wave() == core::Slot(cell.slots[shift + 1]).wave())
     return Step::AskTheCore;
   return Step::NotRecorded;
 }
 
-/// Steps for the granules of one access. Neighbouring cells mostly look alike, and what does not differ in waves,
-/// generations and atomicity calls for the same step.
-struct Steps {
-  const core::Accessor &a;
-  const uint32_t *floors;
-  uint64_t last[core::kSlotsPerCell] = {};
-  Step step = Step::AskTheCore;
-  bool any = false;
+/// Neighbouring granules that one access touches. Granule i of the row is first touched by lane
+/// `lane + (i >> laneShift)`.
+struct Row {
+  uint32_t first, count;
+  uint32_t lane, laneShift;
+};
+inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 
-  Step operator()(const uint64_t *cell) {
-    uint64_t differs = !any;
-    for (uint32_t i = 0; i < core::kSlotsPerCell; ++i)
-      differs |= (cell[i] ^ last[i]) & kDecides;
-    if (differs) {
-      std::copy(cell, cell + core::kSlotsPerCell, last);
-      step = stepFor(cell, a, floors);
-      any = true;
-    }
-    return step;
+/// Settles rows of granules of one access, if it can.
+class RowCheck {
+public:
+  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
+      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
+    if (Known.generation == a.generation)
+      return;
+    Known.generation = a.generation;
+    Known.next = 0;
+    for (auto &found : Known.found)
+      found[0] = ~uint64_t(0); // no cell, since not all bits decide
   }
+
+  /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
+  /// that touch it: either the first one's record is there for the others, or all of them are left to the core.
+  [[gnu::always_inline]] inline LaneMask operator()(const Row &row) {
+    if (row.count <= 2 && uint64_t(row.first) + row.count <= Granules) {
+      const LaneMask open = single(row, 0);
+      return row.count == 1 ? open : open | single(row, 1);
+    }
+    const uint32_t inside = row.first < Granules ? std::min(row.count, Granules - row.first) : 0;
+    LaneMask open = 0;
+    for (uint32_t done = 0; done < inside;) {
+      const uint32_t inLine = (row.first + done) % CellLine::kCells;
+      const uint32_t n = std::min(inside - done, CellLine::kCells - inLine);
+      if (alike(row.first + done, n)) {
+        open |= part(row, done, n);
+      } else {
+        for (uint32_t i = done; i < done + n; ++i)
+          open |= single(row, i);
+      }
+      done += n;
+    }
+    if (inside < row.count) [[unlikely]]
+      open |= lanesOf(row, inside, row.count); // bytes behind the shadow are the core's business
+    return open;
+  }
+  uint64_t notRecorded() const { return NotRecorded; }
+
+private:
+  /// What of a slot decides the step: not site, lane and epoch.
   static constexpr uint64_t kDecides =
       core::Slot(abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
+  static constexpr uint64_t kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits();
+
+  static LaneMask lanesOf(const Row &row, uint32_t begin, uint32_t end) {
+    LaneMask lanes = 0;
+    for (uint32_t i = begin; i < end; ++i)
+      lanes |= LaneMask(1) << (row.lane + (i >> row.laneShift));
+    return lanes;
+  }
+  [[gnu::always_inline]] inline uint64_t recordOf(const Row &row, uint32_t i) const {
+    return Record | uint64_t(row.lane + (i >> row.laneShift)) * kLaneUnit;
+  }
+  /// Most cells look alike in what decides, and so do those of the wave's next accesses.
+  [[gnu::always_inline]] inline Step stepOf(const Cell &cell) {
+    for (uint32_t kept = 0; kept < Known.kKept; ++kept) {
+      uint64_t differs = 0;
+      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
+        differs |= (cell.slots[k] & kDecides) ^ Known.found[kept][k];
+      if (!differs)
+        return Step(Known.step[kept]);
+    }
+    const uint32_t kept = Known.next++ % Known.kKept;
+    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
+      Known.found[kept][k] = cell.slots[k] & kDecides;
+    const Step step = stepFor(cell, A, Floors);
+    Known.step[kept] = uint32_t(step);
+    return step;
+  }
+  [[gnu::always_inline]] inline LaneMask single(const Row &row, uint32_t i) {
+    const uint32_t at = row.first + i;
+    CellLine &line = Lines[at / CellLine::kCells];
+    const uint32_t c = at % CellLine::kCells;
+    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
+    if (step < Step::Nothing)
+      line.slots[uint32_t(step)][c] = recordOf(row, i);
+    else if (step == Step::NotRecorded)
+      ++NotRecorded;
+    else if (step == Step::AskTheCore)
+      return lanesOf(row, i, i + 1);
+    return 0;
+  }
+  // Explicit vectors: the compiler does not find them in loops over a part of a line.
+  typedef uint64_t LineSlots __attribute__((vector_size(8 * CellLine::kCells)));
+  static constexpr LineSlots kIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  /// All ones for cells [first, first + n) of a line.
+  [[gnu::always_inline]] static inline LineSlots partMask(uint32_t first, uint32_t n) {
+    return LineSlots(kIota - uint64_t(first) < uint64_t(n));
+  }
+  /// Do cells [at, at + n), which lie in one line, differ in nothing that decides the step?
+  [[gnu::always_inline]] inline bool alike(uint32_t at, uint32_t n) const {
+    const CellLine &line = Lines[at / CellLine::kCells];
+    const uint32_t c = at % CellLine::kCells;
+    LineSlots differs = {};
+    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k) {
+      LineSlots v;
+      __builtin_memcpy(&v, line.slots[k], sizeof(v));
+      differs |= v ^ line.slots[k][c];
+    }
+    if (n != CellLine::kCells)
+      differs &= partMask(c, n);
+    return !(__builtin_reduce_or(differs) & kDecides);
+  }
+  /// Granules [done, done + n) of the row, whose cells are alike.
+  [[gnu::always_inline]] inline LaneMask part(const Row &row, uint32_t done, uint32_t n) {
+    CellLine &line = Lines[(row.first + done) / CellLine::kCells];
+    const uint32_t c = (row.first + done) % CellLine::kCells;
+    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
+    if (step < Step::Nothing) {
+      uint64_t *slots = line.slots[uint32_t(step)];
+      const LineSlots lanes = ((kIota + uint64_t(done) - uint64_t(c)) >> uint64_t(row.laneShift)) + uint64_t(row.lane);
+      LineSlots fresh = lanes * kLaneUnit | Record;
+      if (n != CellLine::kCells) {
+        LineSlots old;
+        __builtin_memcpy(&old, slots, sizeof(old));
+        const LineSlots mask = partMask(c, n);
+        fresh = (fresh & mask) | (old & ~mask);
+      }
+      __builtin_memcpy(slots, &fresh, sizeof(fresh));
+    } else if (step == Step::NotRecorded)
+      NotRecorded += n;
+    else if (step == Step::AskTheCore)
+      return lanesOf(row, done, done + n);
+    return 0;
+  }
+
+  CellLine *Lines;
+  uint32_t Granules; ///< that lie wholly in LDS
+  const core::Accessor A;
+  const uint32_t *Floors;
+  WorkgroupShadow::Floors::Steps &Known;
+  uint64_t Record; ///< of lane 0
+  uint64_t NotRecorded = 0;
 };
+
+/// Lanes are looked at in groups, as the engine does for its loads: the usual shapes are 16 lanes that touch one
+/// address or consecutive ones.
+constexpr uint32_t kGroup = 16;
+typedef uint32_t GroupAddresses __attribute__((vector_size(4 * kGroup)));
+constexpr GroupAddresses kGroupIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+enum class GroupShape { Uniform, Consecutive, Other };
+
+/// The shape of `count` groups, if they all have one. `steps`: the distances of a consecutive group.
+[[gnu::always_inline]] inline GroupShape shapeOf(const uint32_t *address, uint32_t count, uint32_t size,
+                                                 const GroupAddresses &steps) {
+  const uint32_t step = address[1] - address[0];
+  if (step != 0 && step != size)
+    return GroupShape::Other;
+  const GroupAddresses expected = step == 0 ? GroupAddresses{} : steps;
+  GroupAddresses differs = {};
+  for (uint32_t g = 0; g < count * kGroup; g += kGroup) {
+    GroupAddresses v;
+    __builtin_memcpy(&v, address + g, sizeof(v));
+    differs |= (v - address[g]) ^ expected;
+  }
+  return __builtin_reduce_or(differs) ? GroupShape::Other : step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
+}
+
+/// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
+[[gnu::always_inline]] inline LaneMask settleRows(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size,
+                                                  uint32_t shift) {
+  // Lanes can share a row if each touches whole granules, a power of two of them.
+  const uint32_t each = size >> shift;
+  const bool whole = each << shift == size && std::has_single_bit(each);
+  const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
+  const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
+  const GroupAddresses steps = kGroupIota * size;
+  const GroupShape wave = exec == ~LaneMask(0)  ? shapeOf(address, 4, size, steps)
+                          : exec == 0xffffffffu ? shapeOf(address, 2, size, steps)
+                                                : GroupShape::Other;
+  LaneMask open = 0, openOfLast = 0;
+  GroupShape last = GroupShape::Other;
+  uint32_t lastAddress = 0;
+  constexpr LaneMask all = (LaneMask(1) << kGroup) - 1;
+  for (uint32_t g = 0; g < 64; g += kGroup) {
+    LaneMask rest = exec >> g & all;
+    if (!rest)
+      continue;
+    GroupShape shape = wave;
+    if (shape == GroupShape::Other && rest == all)
+      shape = shapeOf(address + g, 1, size, steps);
+    if (shape == GroupShape::Consecutive && !(whole && aligned(address[g])))
+      shape = GroupShape::Other;
+    // A group that repeats the one before it finds all that it does recorded.
+    const bool repeats = shape != GroupShape::Other && shape == last && address[g] == lastAddress;
+    last = shape;
+    lastAddress = address[g];
+    if (repeats) {
+      open |= openOfLast << g;
+      continue;
+    }
+    openOfLast = 0;
+    do {
+      const uint32_t lane = g + uint32_t(std::countr_zero(rest)), at = address[lane], first = at >> shift;
+      const bool consecutive = shape == GroupShape::Consecutive;
+      const uint32_t touched = uint32_t(((uint64_t(at) + size - 1) >> shift) - first) + 1;
+      const LaneMask unsettled =
+          rows({first, consecutive ? kGroup << laneShift : touched, lane, consecutive ? laneShift : kOneLane}) >> g;
+      openOfLast |= shape == GroupShape::Uniform && unsettled ? all : unsettled;
+      rest = shape == GroupShape::Other ? rest & (rest - 1) : 0;
+    } while (rest);
+    open |= openOfLast << g;
+  }
+  return open;
+}
+
+// The loops over lanes and cells are worth vector instructions where the processor has them.
+using Settle = LaneMask (*)(RowCheck &, LaneMask, const uint32_t *, uint32_t size, uint32_t shift);
+LaneMask settlePortable(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size, uint32_t shift) {
+  return settleRows(rows, exec, address, size, shift);
+}
+#if defined(__x86_64__)
+[[gnu::target("avx2,bmi,bmi2")]] LaneMask settleAvx2(RowCheck &rows, LaneMask exec, const uint32_t *address,
+                                                     uint32_t size, uint32_t shift) {
+  return settleRows(rows, exec, address, size, shift);
+}
+const Settle bestSettle =
+    __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
+#else
+const Settle bestSettle = settlePortable;
+#endif
+Settle settle = bestSettle;
 
 } // namespace
 
-WAVESAN_LANE_LOOP Window windowOf(const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift) {
-  // Inactive lanes stand where the first active one does.
-  const uint32_t first = address[std::countr_zero(exec)];
-  uint32_t at[64], low = UINT32_MAX, high = 0;
-  for (unsigned l = 0; l < 64; ++l) {
-    at[l] = exec >> l & 1 ? address[l] : first;
-    low = std::min(low, at[l]);
-    high = std::max(high, at[l]);
-  }
-  Window w;
-  w.base = low >> shift;
-  if (high + size < high || ((high + size - 1) >> shift) - w.base >= 64)
-    return w;
-  uint32_t bits = 0;
-  for (unsigned l = 0; l < 64; ++l)
-    bits |= at[l];
-  w.oneEach = size <= 1u << shift && (bits & (size - 1)) == 0 && std::has_single_bit(size);
-  if (w.oneEach) {
-    for (unsigned l = 0; l < 64; ++l)
-      w.granule[l] = uint8_t((at[l] >> shift) - w.base);
-    for (unsigned l = 0; l < 64; ++l)
-      w.granules |= uint64_t(1) << ((at[l] >> shift) - w.base);
-    return w;
-  }
-  for (unsigned l = 0; l < 64; ++l) {
-    const uint64_t begin = (at[l] >> shift) - w.base, last = ((at[l] + size - 1) >> shift) - w.base;
-    w.granules |= ((uint64_t(2) << last) - 1) & ~((uint64_t(1) << begin) - 1);
-  }
-  return w;
-}
-
-unsigned firstLane(const Window &window, LaneMask exec, uint32_t bit) {
-  LaneMask touching = 0;
-#ifdef __SSE2__
-  const __m128i wanted = _mm_set1_epi8(char(bit));
-  for (unsigned part = 0; part < 4; ++part) {
-    const __m128i lanes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(window.granule + 16 * part));
-    touching |= LaneMask(uint32_t(_mm_movemask_epi8(_mm_cmpeq_epi8(lanes, wanted)))) << (16 * part);
-  }
-#else
-  for (unsigned l = 0; l < 64; ++l)
-    touching |= LaneMask(window.granule[l] == bit) << l;
-#endif
-  return unsigned(std::countr_zero(touching & exec));
-}
-
-void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
-                uint8_t (&lanes)[64]) {
-  while (exec) {
-    const unsigned l = 63u - unsigned(std::countl_zero(exec));
-    exec &= ~(LaneMask(1) << l);
-    const uint32_t last = ((address[l] + size - 1) >> shift) - window.base;
-    for (uint32_t g = (address[l] >> shift) - window.base; g <= last; ++g)
-      lanes[g] = uint8_t(l);
-  }
-}
+void checkLdsWithoutVectors(bool portable) { settle = portable ? settlePortable : bestSettle; }
 
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable) {
   if (exec == 0)
     return;
   ++s.counters.checkedAccesses;
-  const uint32_t shift = s.context->granuleLog2;
-  HostPlatform p(s, wave, site, info, variable);
-  core::Accessor a = accessorOf(s, wave.wave, info, site);
+  const core::Accessor a = accessorOf(s, wave.wave, info, site);
   LaneMask open = exec; // lanes that the core must look at
-  const Window window = size != 0 ? windowOf(address, exec, size, shift) : Window{};
-  const uint64_t end = window.granules ? window.base + uint64_t(64 - std::countl_zero(window.granules)) : 0;
-  // Bytes behind the shadow are the core's business, and so are the rare overflows.
-  if (window.granules && end << shift <= s.context->ldsBytes && a.generation <= core::Slot::kMaxGeneration) {
-    const uint32_t *floors = floorsOf(s, wave.wave);
-    uint64_t unsettled = 0;
-    uint8_t lanes[64];
-    bool lanesKnown = false;
-    Steps steps{a, floors};
-    for (uint64_t rest = window.granules; rest; rest &= rest - 1) {
-      const uint32_t bit = uint32_t(std::countr_zero(rest));
-      uint64_t *cell = &s.cells[size_t(window.base + bit) * core::kSlotsPerCell];
-      const Step step = steps(cell);
-      if (step < Step::Nothing) {
-        if (!window.oneEach && !lanesKnown) {
-          firstLanes(window, address, exec, size, shift, lanes);
-          lanesKnown = true;
-        }
-        a.lane = window.oneEach ? firstLane(window, exec, bit) : lanes[bit];
-        cell[uint32_t(step)] = a.slot().bits();
-      } else if (step == Step::NotRecorded)
-        p.evicted(a.wave, a.generation);
-      else if (step == Step::AskTheCore)
-        unsettled |= uint64_t(1) << bit;
-    }
-    if (unsettled == 0)
+  if (size != 0 && a.generation <= core::Slot::kMaxGeneration) {
+    RowCheck rows(s, a, floorsOf(s, wave.wave));
+    open = settle(rows, exec, address, size, s.context->granuleLog2);
+    if (rows.notRecorded())
+      HostPlatform(s, wave, site, info, variable).evicted(a.wave, a.generation, rows.notRecorded());
+    if (open == 0)
       return;
-    open = 0;
-    for (LaneMask rest = exec; rest; rest &= rest - 1) {
-      const unsigned l = unsigned(std::countr_zero(rest));
-      const uint64_t begin = (address[l] >> shift) - window.base,
-                     last = ((address[l] + size - 1) >> shift) - window.base;
-      if (unsettled & ((uint64_t(2) << last) - 1) & ~((uint64_t(1) << begin) - 1))
-        open |= LaneMask(1) << l;
-    }
   }
   checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable);
 }

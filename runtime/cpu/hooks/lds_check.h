@@ -3,10 +3,10 @@
 //
 // One LDS access of a wave through the detector core.
 //
-// The core checks one granule for one lane. Lanes of an instruction often touch the same granule, and most cells hold
-// nothing that could conflict. The fast path settles each such granule once, with the effect that the first lane that
-// touches it would have; everything else goes through core::accessBytes, lane by lane. A test runs both side by side
-// (test/hooks/lds_check_test.cpp).
+// The core checks one granule for one lane. Lanes of an instruction mostly touch one granule or neighbouring ones, and
+// most cells hold nothing that could conflict. The fast path settles rows of such granules at once, with the effect
+// that the lanes would have one by one; lanes with a granule that it cannot settle go through core::accessBytes. A test
+// runs both side by side (test/hooks/lds_check_test.cpp).
 #ifndef WAVESAN_CPU_LDS_CHECK_H
 #define WAVESAN_CPU_LDS_CHECK_H
 
@@ -26,23 +26,25 @@ struct HostPlatform {
       : shadow(s), workgroup(view.workgroup), wave(view.wave), lane(0), site(site), access(abi::accessBits(info)),
         epoch(s.state.waves[view.wave].epoch), variable(variable) {}
 
-  uint64_t load(uint32_t cell, uint32_t slot) { return shadow.cells[size_t(cell) * core::kSlotsPerCell + slot]; }
+  uint64_t load(uint32_t cell, uint32_t slot) { return shadow.slot(cell, slot); }
   bool compareExchange(uint32_t cell, uint32_t slot, uint64_t &, uint64_t desired) {
-    shadow.cells[size_t(cell) * core::kSlotsPerCell + slot] = desired;
+    shadow.slot(cell, slot) = desired;
     return true;
   }
   void publishBeforeLook() {}
   /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
   uint32_t barrierGeneration(uint32_t, uint32_t w) { return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)]; }
   uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
-  void evicted(uint32_t w, uint32_t generation) {
+  void evicted(uint32_t w, uint32_t generation) { evicted(w, generation, 1); }
+  /// `count` cells lose a record.
+  void evicted(uint32_t w, uint32_t generation, uint64_t count) {
     uint32_t &e = shadow.state.waves[w].evictedGeneration;
     if (e < generation + 1)
       e = generation + 1;
     // The argument for dropping records knows barriers only; where atomics order waves one by one every loss counts.
-    ++shadow.evictions;
+    shadow.evictions += count;
     if (shadow.orderedByAtomics)
-      ++shadow.counters.historyOverflow;
+      shadow.counters.historyOverflow += count;
   }
   void conflictRange(const core::ConflictRange &c) {
     abi::RaceRecord r{};
@@ -62,22 +64,6 @@ struct HostPlatform {
     report(shadow, r);
   }
 };
-
-/// Granules that the lanes of one access touch, if they lie within 64 neighbouring ones.
-struct Window {
-  uint32_t base = 0;     ///< granule of bit 0
-  uint64_t granules = 0; ///< 0: they lie further apart
-  bool oneEach = false;  ///< every lane touches one granule:
-  uint8_t granule[64];   ///< the bit of it, by lane; inactive lanes repeat an active one's
-};
-Window windowOf(const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift);
-
-/// The first lane of `exec` that touches granule `bit` of a window with one granule for each lane.
-unsigned firstLane(const Window &window, LaneMask exec, uint32_t bit);
-
-/// lanes[i]: the first lane of `exec` whose `size` bytes touch granule i of any window. Only its granules are written.
-void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, uint32_t size, uint32_t shift,
-                uint8_t (&lanes)[64]);
 
 /// The accessor of an access of this wave, without its lane.
 inline core::Accessor accessorOf(const WorkgroupShadow &s, uint32_t wave, uint32_t info, uint32_t site) {
@@ -110,6 +96,9 @@ void checkLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const u
 /// Checks one access of a wave: every lane of `exec` touches `size` bytes from LDS byte address[lane] on.
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable);
+
+/// For tests: whether checkLds does without the instructions that not every processor has. Call while nobody checks.
+void checkLdsWithoutVectors(bool portable);
 
 /// The same with a length for each lane.
 inline void checkLdsRange(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address,

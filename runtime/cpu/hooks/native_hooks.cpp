@@ -107,18 +107,20 @@ public:
     WaveOrder &order = s->order->wave(wave.wave);
     const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
     const Places at = placesOf(wave, exec, address);
-    const Bounds before = order.clock.local;
-    for (LaneMask rest = at.global; rest; rest &= rest - 1) {
-      const unsigned lane = std::countr_zero(rest);
-      s->dispatch->atomicDone(order, address[lane], info, reads, wrote >> lane & 1);
-    }
+    const bool acquires = abi::atomicAcquires(info); // the others change nothing that the wave itself knows
+    Bounds before;
+    if (acquires)
+      before = order.clock.local;
+    s->dispatch->atomicDone(order, at.global, address, info, reads, wrote);
     for (LaneMask rest = at.lds; rest; rest &= rest - 1) {
       const unsigned lane = std::countr_zero(rest);
       if (!synchronise(s->ldsSync, order, address[lane], info, reads, wrote >> lane & 1))
         ++s->counters.orderUnknown;
     }
-    s->noteAcquired(before, order.clock.local);
-    s->orderChanged(wave.wave);
+    if (acquires) {
+      s->noteAcquired(before, order.clock.local);
+      s->orderChanged(wave.wave);
+    }
   }
 
   void laneClash(WaveView &wave, const LaneClash &clash, bool lds, uint32_t info, uint32_t site,
@@ -167,11 +169,15 @@ public:
   void fence(WaveView &wave, LaneMask, uint32_t info) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
       WaveOrder &order = s->order->wave(wave.wave);
-      const Bounds before = order.clock.local;
       s->dispatch->acquireFence(order, info);
-      order.fence(info);
-      s->noteAcquired(before, order.clock.local);
-      s->orderChanged(wave.wave);
+      if (order.pending.empty()) { // the wave learns nothing
+        order.fence(info);
+      } else {
+        const Bounds before = order.clock.local;
+        order.fence(info);
+        s->noteAcquired(before, order.clock.local);
+        s->orderChanged(wave.wave);
+      }
       s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
     }
   }
@@ -256,8 +262,7 @@ private:
     const uint32_t epoch = s->state.waves[wave.wave].epoch;
     const uint32_t bits = abi::accessBits(info);
     s->dispatch->access(
-        order, exec, [&](unsigned lane) { return address[lane]; }, sizeOf, info, site, epoch,
-        [&](const GlobalConflict &c) {
+        order, exec, address, sizeOf, abi::accessSize(info), info, site, epoch, [&](const GlobalConflict &c) {
           const AccessRecord &p = c.previous;
           const bool sameGroup = p.workgroup == s->workgroup;
           const abi::RaceClass raceClass = c.scopeTooSmall                          ? abi::RaceClass::ScopeTooSmall
@@ -282,8 +287,7 @@ private:
           report(*s, r);
         });
     if ((bits & abi::kAccessWrite) && !(bits & abi::kAccessAtomic) && s->dispatch->hasSync())
-      for (LaneMask rest = exec; rest; rest &= rest - 1)
-        s->dispatch->plainStore(address[std::countr_zero(rest)]);
+      s->dispatch->plainStore(exec, address);
   }
 
   // Shadows are reused: allocating one per workgroup would dominate small workgroups.

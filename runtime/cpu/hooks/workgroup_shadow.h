@@ -14,6 +14,14 @@
 
 namespace wavesan::cpu {
 
+/// The cells of 16 neighbouring granules (core/cell.h), slot by slot: what a wave finds and leaves in a row of granules
+/// is mostly the same but for the lane, so that a few vector instructions compare and store it.
+struct alignas(64) CellLine {
+  static constexpr uint32_t kCells = 16;
+  uint64_t slots[core::kSlotsPerCell][kCells];
+  bool operator==(const CellLine &) const = default;
+};
+
 /// What the device runtime keeps in LDS and in registers, for one workgroup. Only the thread that executes the
 /// workgroup touches it: plain loads and stores are enough, and publication and look are in program order.
 struct WorkgroupShadow {
@@ -21,20 +29,29 @@ struct WorkgroupShadow {
   abi::WorkgroupState state{};
   uint32_t laneCount[abi::kMaxWavesPerWorkgroup] = {};
   abi::DispatchCounters counters{};
-  std::vector<uint64_t> cells;
+  std::vector<CellLine> lines;
   DispatchCheck *dispatch = nullptr;
-  uint32_t workgroup = 0;              ///< linear number
+  uint32_t workgroup = 0; ///< linear number
+  uint32_t waveCount = 0;
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
   SyncTable ldsSync;                   ///< atomics on its LDS
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
-  /// Per wave: LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary
-  /// of its clock and of the waves that ended, for the fast path of lds_check.cpp; stale after anything that orders
-  /// waves.
+  /// For the fast path of lds_check.cpp, per wave; stale after anything that orders waves.
   struct Floors {
     bool current = false;
+    /// LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of its
+    /// clock and of the waves that ended.
     uint32_t floor[abi::kMaxWavesPerWorkgroup];
+    /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did.
+    struct Steps {
+      static constexpr uint32_t kKept = 2;
+      uint64_t found[kKept][core::kSlotsPerCell];
+      uint32_t step[kKept];
+      uint32_t next; ///< to be replaced
+      uint32_t generation;
+    } steps[4];
   } floors[abi::kMaxWavesPerWorkgroup];
 
   /// Prepares for a workgroup of this dispatch; memory of the workgroup before is reused.
@@ -42,15 +59,20 @@ struct WorkgroupShadow {
     context = c;
     state = {};
     counters = {};
-    const size_t bytes = abi::shadowBytes(c->ldsBytes, c->granuleLog2);
-    cells.assign(bytes / sizeof(uint64_t), 0);
+    const uint64_t cells = abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes;
+    lines.assign((cells + CellLine::kCells - 1) / CellLine::kCells, CellLine{});
     dispatch = check;
     workgroup = number;
+    waveCount = waves;
     order.emplace(workgroup, waves);
-    ldsSync = SyncTable();
+    ldsSync.clear();
     orderedByAtomics = false;
     evictions = 0;
     orderChanged();
+  }
+
+  uint64_t &slot(uint32_t cell, uint32_t slot) {
+    return lines[cell / CellLine::kCells].slots[slot][cell % CellLine::kCells];
   }
 
   /// Call behind everything that may change what waves know of one another.

@@ -3,9 +3,10 @@
 //
 // Knowledge: what one wave knows of the waves of other workgroups. A sparse vector clock over the whole dispatch.
 //
-// A persistent (immutable, shared) 32-way radix tree from workgroup number to the bounds of its waves. Persistence
-// makes the frequent cases cheap: a release publishes a pointer, and a join of two trees visits only the nodes in which
-// they differ, so a ticket that N workgroups pass from hand to hand costs O(log N) per workgroup instead of O(N).
+// A persistent 32-way radix tree from workgroup number to the bounds of its waves: what is shared never changes, and
+// what is not shared is changed in place. Persistence makes the frequent cases cheap: a release publishes a pointer,
+// and a join of two trees visits only the nodes in which they differ, so a ticket that N workgroups pass from hand to
+// hand costs O(log N) per workgroup instead of O(N).
 #ifndef WAVESAN_CPU_ORDER_KNOWLEDGE_H
 #define WAVESAN_CPU_ORDER_KNOWLEDGE_H
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 
 namespace wavesan::cpu {
@@ -39,18 +41,18 @@ public:
     if (!n || (Levels < kMaxLevels && (uint64_t(workgroup) >> (kBits * Levels)) != 0))
       return nullptr;
     for (unsigned level = Levels; level > 1; --level) {
-      n = n->inner[digit(workgroup, level - 1)].get();
+      n = static_cast<const Node *>(n->child[digit(workgroup, level - 1)].get());
       if (!n)
         return nullptr;
     }
-    return n->leaf[digit(workgroup, 0)].get();
+    return static_cast<const Bounds *>(n->child[digit(workgroup, 0)].get());
   }
   bool empty() const { return !Root; }
 
   /// Raises the bounds of one workgroup.
   void add(uint32_t workgroup, const Bounds &bounds) {
     growTo(workgroup);
-    Root = withLeaf(Root, Levels, workgroup, bounds);
+    setLeaf(Root, Levels, workgroup, bounds);
   }
 
   void join(const Knowledge &other) {
@@ -72,19 +74,17 @@ public:
 
 private:
   static constexpr unsigned kBits = 5, kFan = 1u << kBits, kMaxLevels = 7;
-  struct Node;
-  using NodePtr = std::shared_ptr<const Node>;
-  using LeafPtr = std::shared_ptr<const Bounds>;
   struct Node {
-    std::array<NodePtr, kFan> inner; ///< levels above the lowest
-    std::array<LeafPtr, kFan> leaf;  ///< lowest level
+    /// Of the lowest level Bounds, else Nodes.
+    std::array<std::shared_ptr<const void>, kFan> child;
   };
+  using NodePtr = std::shared_ptr<const Node>;
 
   static unsigned digit(uint32_t workgroup, unsigned level) { return (workgroup >> (kBits * level)) & (kFan - 1); }
 
   void grow() {
     auto top = std::make_shared<Node>();
-    top->inner[0] = Root;
+    top->child[0] = Root;
     Root = std::move(top);
     ++Levels;
   }
@@ -99,26 +99,48 @@ private:
       grow();
   }
 
-  static NodePtr withLeaf(const NodePtr &old, unsigned levels, uint32_t workgroup, const Bounds &bounds) {
-    if (levels == 1) {
-      const unsigned d = digit(workgroup, 0);
-      Bounds value = bounds;
-      if (old && old->leaf[d]) {
-        raise(value, *old->leaf[d]);
-        if (value == *old->leaf[d])
-          return old;
-      }
-      auto copy = old ? std::make_shared<Node>(*old) : std::make_shared<Node>();
-      copy->leaf[d] = std::make_shared<const Bounds>(value);
-      return copy;
-    }
+  /// Can nobody else see it?
+  static bool unshared(const NodePtr &node) {
+    if (node.use_count() != 1)
+      return false;
+    std::atomic_thread_fence(std::memory_order_acquire); // behind the last look of whoever shared it
+    return true;
+  }
+  /// The node, to be changed: a copy, if it is shared.
+  static Node &own(NodePtr &node) {
+    if (!node)
+      node = std::make_shared<Node>();
+    else if (!unshared(node))
+      node = std::make_shared<Node>(*node);
+    return const_cast<Node &>(*node);
+  }
+  /// Raises the bounds below `node`, which stays as it is where they are known already.
+  static void setLeaf(NodePtr &node, unsigned levels, uint32_t workgroup, const Bounds &bounds) {
     const unsigned d = digit(workgroup, levels - 1);
-    NodePtr child = withLeaf(old ? old->inner[d] : nullptr, levels - 1, workgroup, bounds);
-    if (old && child == old->inner[d])
-      return old;
-    auto copy = old ? std::make_shared<Node>(*old) : std::make_shared<Node>();
-    copy->inner[d] = std::move(child);
-    return copy;
+    if (levels == 1) {
+      const auto *old = node ? static_cast<const Bounds *>(node->child[d].get()) : nullptr;
+      Bounds value = bounds;
+      if (old) {
+        raise(value, *old);
+        if (value == *old)
+          return;
+      }
+      own(node).child[d] = std::make_shared<const Bounds>(value);
+      return;
+    }
+    if (!node || !unshared(node)) {
+      NodePtr child = node ? std::static_pointer_cast<const Node>(node->child[d]) : nullptr;
+      const void *before = child.get();
+      setLeaf(child, levels - 1, workgroup, bounds); // copies: this reference is a second one
+      if (child.get() != before)
+        own(node).child[d] = std::move(child);
+      return;
+    }
+    Node &mine = own(node);
+    NodePtr child = std::static_pointer_cast<const Node>(std::move(mine.child[d]));
+    mine.child[d].reset();
+    setLeaf(child, levels - 1, workgroup, bounds);
+    mine.child[d] = std::move(child);
   }
 
   /// Returns `a` or `b` themselves where one contains the other, so that equal knowledge becomes one object.
@@ -130,25 +152,22 @@ private:
     bool sameAsA = true, sameAsB = true;
     auto out = std::make_shared<Node>();
     for (unsigned i = 0; i < kFan; ++i) {
-      if (levels == 1) {
-        const LeafPtr &x = a->leaf[i], &y = b->leaf[i];
-        LeafPtr &r = out->leaf[i];
-        if (x == y || !y) {
-          r = x;
-        } else if (!x) {
-          r = y;
-        } else {
-          Bounds value = *x;
-          raise(value, *y);
-          r = value == *x ? x : value == *y ? y : std::make_shared<const Bounds>(value);
-        }
-        sameAsA &= r == x;
-        sameAsB &= r == y;
-      } else {
-        out->inner[i] = joined(a->inner[i], b->inner[i], levels - 1);
-        sameAsA &= out->inner[i] == a->inner[i];
-        sameAsB &= out->inner[i] == b->inner[i];
+      const auto &x = a->child[i], &y = b->child[i];
+      auto &r = out->child[i];
+      if (levels > 1)
+        r = joined(std::static_pointer_cast<const Node>(x), std::static_pointer_cast<const Node>(y), levels - 1);
+      else if (x == y || !y)
+        r = x;
+      else if (!x)
+        r = y;
+      else {
+        const auto &old = *static_cast<const Bounds *>(x.get()), &other = *static_cast<const Bounds *>(y.get());
+        Bounds value = old;
+        raise(value, other);
+        r = value == old ? x : value == other ? y : std::make_shared<const Bounds>(value);
       }
+      sameAsA &= r == x;
+      sameAsB &= r == y;
     }
     return sameAsA ? a : sameAsB ? b : NodePtr(std::move(out));
   }

@@ -3,40 +3,18 @@
 //
 // The exact shadow of global memory for one dispatch: which accesses of which waves touched each byte.
 //
-// A line covers 32 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line.
+// A line covers 64 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line.
 // A record stays until a later access covers it: one that it happens before, and that conflicts with everything it
 // conflicts with. What remains are accesses that are concurrent with one another.
 #ifndef WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 #define WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 
+#include "record_list.h"
 #include "wave_order.h"
 
 #include <unordered_map>
 
 namespace wavesan::cpu {
-
-inline constexpr uint64_t kLineBytes = 32;
-
-/// One access of one wave to some bytes of a line.
-struct AccessRecord {
-  uint32_t workgroup;
-  uint32_t generation;
-  uint32_t site;
-  uint32_t mask; ///< bytes of the line
-  uint8_t wave;
-  uint8_t lane;      ///< that accessed the lowest byte of the original mask, or abi::kUnknownLane
-  uint8_t firstByte; ///< lowest byte of the original mask
-  uint8_t laneBytes; ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
-  uint8_t epoch;     ///< barriers its wave had passed, low bits: tells "no barrier between" from "not complete there"
-  bool write, atomic;
-  abi::Scope scope; ///< of an atomic
-
-  WaveId who() const { return {workgroup, wave}; }
-  /// Lane that accessed a byte of the mask.
-  uint8_t laneOf(unsigned byte) const {
-    return lane == abi::kUnknownLane || laneBytes == 0 ? lane : uint8_t(lane + (byte - firstByte) / laneBytes);
-  }
-};
 
 /// Do two accesses of different waves conflict when nothing orders them? Atomics exclude one another only if the scope
 /// of each includes the other's wave.
@@ -60,7 +38,7 @@ inline bool covers(const AccessRecord &fresh, const AccessRecord &old) {
 /// A race on some bytes of a line.
 struct LineConflict {
   AccessRecord previous;
-  uint32_t mask;      ///< bytes
+  uint64_t mask;      ///< bytes
   bool scopeTooSmall; ///< wider scopes would have ordered the two
 };
 
@@ -80,10 +58,11 @@ public:
       read(*l, fresh);
       return;
     }
+    RecordList &records = l->records;
     bool conflict = false;
-    for (size_t i = 0; i < l->records.size();) {
-      AccessRecord &r = l->records[i];
-      const uint32_t common = r.mask & fresh.mask;
+    for (size_t i = 0; i < records.size();) {
+      AccessRecord &r = records[i];
+      const uint64_t common = r.mask & fresh.mask;
       if (common == 0) {
         ++i;
         continue;
@@ -96,8 +75,7 @@ public:
       if (ordered && covers(fresh, r)) {
         r.mask &= ~common;
         if (r.mask == 0) {
-          r = l->records.back();
-          l->records.pop_back();
+          records.remove(i);
           continue;
         }
       }
@@ -105,17 +83,16 @@ public:
     }
     // An access that was not recorded stood behind others that were concurrent with it. If one of those conflicts, the
     // bytes are reported; if all of them happen before this access, the lost one may not.
-    const uint32_t lost = (fresh.write ? l->lostReads : 0) | (fresh.atomic ? 0 : l->lostAtomics);
+    const uint64_t lost = (fresh.write ? l->lostReads : 0) | (fresh.atomic ? 0 : l->lostAtomics);
     if (!conflict && (lost & fresh.mask))
       ++Lost;
     if (fresh.write)
       l->writes |= fresh.mask;
-    for (AccessRecord &r : l->records)
-      if (extend(r, fresh))
+    for (size_t i = records.of(fresh.who()); i < records.size(); i = records.of(fresh.who(), i))
+      if (extend(records[i], fresh))
         return;
-    l->who |= Line::bitOf(fresh.who());
-    if (l->records.size() < kMaxRecords) {
-      l->records.push_back(fresh);
+    if (records.size() < kMaxRecords) {
+      records.add(fresh, Memory);
       return;
     }
     // Full. Reads and atomics stand back; a plain write takes the place of one.
@@ -124,13 +101,20 @@ public:
       return;
     }
     for (bool write : {false, true})
-      for (AccessRecord &r : l->records)
-        if (r.write == write && (!write || r.atomic)) {
+      for (size_t i = 0; i < records.size(); ++i)
+        if (const AccessRecord &r = records[i]; r.write == write && (!write || r.atomic)) {
           (write ? l->lostAtomics : l->lostReads) |= r.mask;
-          r = fresh;
+          records.replace(i, fresh);
           return;
         }
     ++Lost;
+  }
+
+  /// This line will be accessed soon.
+  void prefetch(uint64_t line) const {
+    const Recent &recent = RecentPages[line / kPageLines % kRecentPages];
+    if (recent.number == line / kPageLines && recent.page)
+      __builtin_prefetch(&recent.page->lines[line % kPageLines]);
   }
 
   /// Accesses not recorded because the budget is used up.
@@ -140,16 +124,11 @@ public:
 
 private:
   /// More concurrent accesses to one line than this are not told apart.
-  static constexpr size_t kMaxRecords = 48;
+  static constexpr size_t kMaxRecords = RecordList::kMost;
   struct Line {
-    std::vector<AccessRecord> records;
-    uint64_t who = 0; ///< waves that may have a record: a bit for each, by a hash
-    static uint64_t bitOf(WaveId w) {
-      return uint64_t(1) << ((w.workgroup * abi::kMaxWavesPerWorkgroup + w.wave) * 0x9e3779b1u >> 26);
-    }
-    bool maybe(WaveId w) const { return who & bitOf(w); }
-    uint32_t writes = 0;                     ///< bytes that were ever written; a read of others conflicts with nothing
-    uint32_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
+    RecordList records;
+    uint64_t writes = 0;                     ///< bytes that were ever written; a read of others conflicts with nothing
+    uint64_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
   /// One instruction's record takes over another access by it.
   static bool extend(AccessRecord &r, const AccessRecord &fresh) {
@@ -165,23 +144,20 @@ private:
   /// Records a read of bytes that nobody has written, by far the most frequent access: input that many workgroups
   /// share.
   void read(Line &l, const AccessRecord &fresh) {
-    for (size_t i = l.maybe(fresh.who()) ? l.records.size() : 0; i-- > 0;) {
-      AccessRecord &r = l.records[i];
-      if (r.workgroup != fresh.workgroup || r.wave != fresh.wave)
-        continue;
+    RecordList &records = l.records;
+    for (size_t i = records.of(fresh.who()); i < records.size(); i = records.of(fresh.who(), i)) {
+      AccessRecord &r = records[i];
       if (extend(r, fresh))
         return;
       if ((r.mask & ~fresh.mask) == 0 && covers(fresh, r)) { // its own older read
-        r = fresh;
+        records.replace(i, fresh);
         return;
       }
     }
-    if (l.records.size() < kMaxReads) {
-      l.records.push_back(fresh);
-      l.who |= Line::bitOf(fresh.who());
-    } else {
+    if (records.size() < kMaxReads)
+      records.add(fresh, Memory);
+    else
       l.lostReads |= fresh.mask;
-    }
   }
   /// Reads of bytes that nobody has written: two of different workgroups would do until something orders workgroups
   /// by atomics; from there on `lost` says what this costs.
@@ -192,21 +168,27 @@ private:
   };
   Line *lineAt(uint64_t line) {
     const uint64_t page = line / kPageLines;
-    if (page != LastPage) {
+    Recent &recent = RecentPages[page % kRecentPages];
+    if (recent.number != page || !recent.page) {
       auto it = Pages.find(page);
       if (it == Pages.end()) {
         if ((Pages.size() + 1) * kPageLines > MaxLines)
           return nullptr;
         it = Pages.emplace(page, std::make_unique<Page>()).first;
       }
-      LastPage = page;
-      Last = it->second.get();
+      recent = {page, it->second.get()};
     }
-    return &Last->lines[line % kPageLines];
+    return &recent.page->lines[line % kPageLines];
   }
   std::unordered_map<uint64_t, std::unique_ptr<Page>> Pages;
-  uint64_t LastPage = ~uint64_t(0);
-  Page *Last = nullptr;
+  /// The pages that were looked up last, by the low bits of their numbers: the rows of a matrix are pages apart.
+  struct Recent {
+    uint64_t number = 0;
+    Page *page = nullptr;
+  };
+  static constexpr size_t kRecentPages = 256;
+  std::array<Recent, kRecentPages> RecentPages;
+  RecordMemory Memory;
   size_t MaxLines;
   uint64_t Unrecorded = 0, Lost = 0;
 };

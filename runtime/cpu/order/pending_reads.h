@@ -27,7 +27,8 @@ public:
     noted = key;
     for (const CarriedRelease &c : v.recent())
       add(c, workgroup, scope);
-    if (JoinedReleases older = v.older(workgroup); !older.empty()) {
+    if (v.hasOlder()) {
+      JoinedReleases older = v.older(workgroup);
       if (Older.size() == kMaxEach) {
         for (const OlderRead &o : Older)
           sum(o.scope).add(o.from);
@@ -36,6 +37,9 @@ public:
       Older.push_back({std::move(older), scope});
     }
   }
+
+  /// An acquire would find nothing.
+  bool empty() const { return Single.empty() && Older.empty() && Sums.empty(); }
 
   /// Calls `release(const Release &, bool reached)` and `joined(const ReleaseClock *workgroup, *agent, any)` for all
   /// that a fence of `fence` scope acquires (reached, not null) or would acquire if all scopes sufficed. Forgets them,

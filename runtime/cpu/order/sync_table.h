@@ -13,6 +13,7 @@
 #include "wavesan/abi/hooks.h"
 
 #include <atomic>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -83,6 +84,19 @@ public:
     ByWorkgroup.clear();
     Contents = 0;
   }
+  /// As if new.
+  void reset() {
+    clear();
+    Version = 0;
+    Acquirers.clear();
+  }
+  /// True if release({this one, scope}) would change nothing.
+  bool carries(const Release *release, abi::Scope scope) const {
+    for (const CarriedRelease &have : Recent)
+      if (have.release.get() == release && have.scope >= scope)
+        return true;
+    return false;
+  }
   void release(const CarriedRelease &c) {
     for (CarriedRelease &have : Recent) {
       if (have.release->by != c.release->by)
@@ -109,11 +123,12 @@ public:
   uint64_t contents() const { return Contents; }
   /// The releases that the location carries are these ...
   const std::vector<CarriedRelease> &recent() const { return Recent; }
-  /// ... and older ones, for a reader in `workgroup`. Copies pointers.
+  bool hasOlder() const { return !Any.empty(); }
+  /// ... and older ones, for a reader in `workgroup`. Copies pointers, mostly.
   JoinedReleases older(uint32_t workgroup) const {
     JoinedReleases j{{}, ForAll, Any};
     if (auto it = ByWorkgroup.find(workgroup); it != ByWorkgroup.end())
-      j.workgroup = it->second;
+      j.workgroup.add(workgroup, it->second);
     return j;
   }
 
@@ -151,8 +166,11 @@ private:
   void join(const CarriedRelease &c) {
     const Release &r = *c.release;
     Any.add(r.by.workgroup, r.wide); // contains r.clock
-    if (reachesOtherWaves(c.scope))
-      ByWorkgroup[r.by.workgroup].add(r.by.workgroup, r.clock);
+    if (reachesOtherWaves(c.scope)) {
+      WaveClock &known = ByWorkgroup[r.by.workgroup];
+      raise(known.local, r.clock.local);
+      known.others.join(r.clock.others);
+    }
     if (reachesOtherWorkgroups(c.scope))
       ForAll.add(r.by.workgroup, r.clock);
   }
@@ -160,7 +178,8 @@ private:
   std::vector<Acquirer> Acquirers;
   std::vector<CarriedRelease> Recent;
   ReleaseClock ForAll, Any;
-  std::unordered_map<uint32_t, ReleaseClock> ByWorkgroup;
+  /// What releases of workgroup scope or wider published, by their workgroups.
+  std::unordered_map<uint32_t, WaveClock> ByWorkgroup;
 };
 
 /// Keyed by address: global addresses, or (workgroup, LDS offset) folded by the caller. Not thread-safe. `limit`
@@ -168,22 +187,60 @@ private:
 class SyncTable {
 public:
   explicit SyncTable(size_t limit = size_t(1) << 20) : Limit(limit) {}
-  /// Null if the location carries nothing.
+  /// Null if the location carries nothing. Pointers are valid until clear().
   SyncVariable *find(uint64_t key) {
-    auto it = Variables.find(key);
-    return it == Variables.end() ? nullptr : &it->second;
+    if (Used == 0)
+      return nullptr;
+    const Place &p = Places[placeOf(key)];
+    return p.variable ? &Variables[p.variable - 1] : nullptr;
   }
-  bool empty() const { return Variables.empty(); }
+  bool empty() const { return Used == 0; }
   /// Null if the table is full.
   SyncVariable *get(uint64_t key) {
-    auto it = Variables.find(key);
-    if (it != Variables.end())
-      return &it->second;
-    return Variables.size() >= Limit ? nullptr : &Variables[key];
+    if (SyncVariable *v = find(key))
+      return v;
+    if (Used >= Limit)
+      return nullptr;
+    if (2 * (Used + 1) > Places.size())
+      grow();
+    if (Used == Variables.size())
+      Variables.emplace_back();
+    Places[placeOf(key)] = {key, uint32_t(++Used)};
+    return &Variables[Used - 1];
+  }
+  /// Forgets everything and keeps the memory.
+  void clear() {
+    if (Used == 0)
+      return;
+    for (size_t i = 0; i < Used; ++i)
+      Variables[i].reset();
+    Used = 0;
+    std::fill(Places.begin(), Places.end(), Place{});
   }
 
 private:
-  std::unordered_map<uint64_t, SyncVariable> Variables;
+  /// An open-addressed table with linear probing: atomics look up every lane's address.
+  struct Place {
+    uint64_t key = 0;
+    uint32_t variable = 0; ///< index plus one; 0: free
+  };
+  /// Where the key is, or where it would be.
+  size_t placeOf(uint64_t key) const {
+    size_t at = size_t(key * 0x9e3779b97f4a7c15u >> 32) & (Places.size() - 1);
+    while (Places[at].variable && Places[at].key != key)
+      at = (at + 1) & (Places.size() - 1);
+    return at;
+  }
+  void grow() {
+    std::vector<Place> old(std::max<size_t>(64, 2 * Places.size()));
+    old.swap(Places);
+    for (const Place &p : old)
+      if (p.variable)
+        Places[placeOf(p.key)] = p;
+  }
+  std::vector<Place> Places; ///< a power of two, at most half of them taken
+  std::deque<SyncVariable> Variables;
+  size_t Used = 0; ///< variables
   size_t Limit;
 };
 

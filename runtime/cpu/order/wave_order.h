@@ -19,9 +19,6 @@ struct WaveOrder {
   WaveClock clock; ///< by the rules
   WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
 
-  /// What release fences published: the last one of any scope, and the last one that reaches other workgroups. A
-  /// narrower fence does not take back what a wider one before it released. Null: none yet.
-  CarriedRelease fenceRelease, wideFenceRelease;
   PendingReads pending;
   /// Locations whose current version a relaxed atomic has read since the last acquire fence of agent scope: the last
   /// few.
@@ -38,18 +35,21 @@ struct WaveOrder {
       seen[nextSeen++ % kMaxSeen] = s;
   }
 
-  WaveClock published(const WaveClock &known) const {
-    WaveClock c = known;
+  /// Sets `to` to what the wave publishes of `known`.
+  void publish(WaveClock &to, const WaveClock &known) const {
+    to = known;
     for (Space s : {kLds, kGlobal})
-      c.local[boundIndex(s, id.wave)] = generation[s];
-    return c;
+      to.local[boundIndex(s, id.wave)] = generation[s];
   }
   bool knows(WaveId who, Space space, uint32_t g) const { return clock.knows(id, who, space, g); }
   bool wouldKnow(WaveId who, Space space, uint32_t g) const { return wide.knows(id, who, space, g); }
 
   uint64_t releases = 0; ///< published so far
   ReleasePtr publish() {
-    return std::make_shared<const Release>(Release{id, ++releases, published(clock), published(wide)});
+    auto r = std::make_shared<Release>(Release{id, ++releases, {}, {}});
+    publish(r->clock, clock);
+    publish(r->wide, wide);
+    return r;
   }
   void acquireFrom(const Release &r, bool reached) {
     if (r.by == id)
@@ -74,12 +74,9 @@ struct WaveOrder {
     complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
     if (bits & abi::kFenceImplied)
       return; // an ordered atomic publishes and acquires through its own location only
-    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst)) {
-      fenceRelease = {publish(), scope};
-      if (reachesOtherWorkgroups(scope))
-        wideFenceRelease = fenceRelease;
-    }
-    if (bits & (abi::kFenceAcquire | abi::kFenceSeqCst))
+    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
+      noteFence(scope);
+    if ((bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) && !pending.empty())
       pending.acquire(
           id.workgroup, scope, [&](const Release &r, bool reached) { acquireFrom(r, reached); },
           [&](const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
@@ -102,21 +99,56 @@ struct WaveOrder {
     }
     for (const CarriedRelease &c : v->recent())
       acquireFrom(*c.release, c.reaches(id.workgroup, scope));
-    if (const JoinedReleases older = v->older(id.workgroup); !older.empty())
+    if (v->hasOlder()) {
+      const JoinedReleases older = v->older(id.workgroup);
       acquireFrom(reachesOtherWaves(scope) ? &older.workgroup : nullptr,
                   reachesOtherWorkgroups(scope) ? &older.agent : nullptr, older.any);
+    }
   }
   /// The writing half. `readsToo`: a read-modify-write, which continues the release sequence it reads from.
   void atomicWrite(SyncVariable &v, abi::Scope scope, bool isRelease, bool readsToo) {
     if (!readsToo)
       v.clear();
-    if (isRelease)
+    if (isRelease) {
       v.release({publish(), scope});
-    else
-      for (const CarriedRelease *f : {&fenceRelease, &wideFenceRelease})
-        if (f->release)
-          v.release({f->release, narrower(scope, f->scope)});
+      return;
+    }
+    for (const CarriedRelease *f : {lastFence(), wideFence()})
+      if (f)
+        if (const abi::Scope s = narrower(scope, f->scope); !v.carries(f->release.get(), s))
+          v.release({f->release, s});
   }
+
+  /// Has a release fence published something?
+  bool hasFence() const { return FenceIsDraft || FenceRelease.release; }
+
+private:
+  // What release fences published: the last one of any scope, and the last one that reaches other workgroups. A
+  // narrower fence does not take back what a wider one before it released. Every barrier of the language has a fence,
+  // and few of them are followed by an atomic that would carry it anywhere: it is a draft until one does.
+  void noteFence(abi::Scope scope) {
+    Draft.number = ++releases;
+    publish(Draft.clock, clock);
+    publish(Draft.wide, wide);
+    FenceRelease.scope = scope;
+    FenceIsDraft = true;
+    if (reachesOtherWorkgroups(scope))
+      WideFenceRelease = *lastFence();
+  }
+  /// Null: none yet.
+  const CarriedRelease *lastFence() {
+    if (FenceIsDraft) {
+      Draft.by = id;
+      FenceRelease.release = std::make_shared<const Release>(Draft);
+      FenceIsDraft = false;
+    }
+    return FenceRelease.release ? &FenceRelease : nullptr;
+  }
+  const CarriedRelease *wideFence() const { return WideFenceRelease.release ? &WideFenceRelease : nullptr; }
+
+  CarriedRelease FenceRelease, WideFenceRelease;
+  Release Draft{}; ///< what FenceRelease.release will be
+  bool FenceIsDraft = false;
 };
 
 /// The waves of one workgroup and their barrier. Used by one thread at a time.
@@ -129,7 +161,9 @@ public:
   WaveOrder &wave(uint32_t w) { return Waves[w]; }
 
   void arrive(uint32_t w) {
-    Arrivals[w].push_back({Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)});
+    Pair &p = Arrivals[w].items.emplace_back();
+    Waves[w].publish(p.real, Waves[w].clock);
+    Waves[w].publish(p.wide, Waves[w].wide);
   }
   /// A wave leaves its next barrier, at which all waves that have not ended have arrived.
   void leave(uint32_t w) {
@@ -151,7 +185,9 @@ public:
   /// The wave has ended: complete, and arrived at all later barriers.
   void end(uint32_t w) {
     Waves[w].complete(true, true);
-    Final[w] = {true, {Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)}};
+    Final[w].ended = true;
+    Waves[w].publish(Final[w].clocks.real, Waves[w].clock);
+    Waves[w].publish(Final[w].clocks.wide, Waves[w].wide);
   }
   bool ended(uint32_t w) const { return Final[w].ended; }
 
@@ -162,14 +198,15 @@ private:
   struct Queue {
     size_t first = 0; ///< barrier number of items[0]
     std::vector<Pair> items;
-    void push_back(Pair p) { items.push_back(std::move(p)); }
   };
   struct End {
     bool ended = false;
     Pair clocks;
   };
-  static void join(WaveClock &to, const WaveClock &from) {
-    raise(to.local, from.local);
+  void join(WaveClock &to, const WaveClock &from) const {
+    for (Space s : {kLds, kGlobal})
+      for (uint32_t i = boundIndex(s, 0); i < boundIndex(s, uint32_t(Waves.size())); ++i)
+        to.local[i] = std::max(to.local[i], from.local[i]);
     to.others.join(from.others);
   }
   /// Drops arrivals that every running wave has left behind.
@@ -178,6 +215,9 @@ private:
     for (uint32_t w = 0; w < Waves.size(); ++w)
       if (!Final[w].ended)
         least = std::min(least, Left[w]);
+    if (least == Forgotten)
+      return;
+    Forgotten = least;
     for (Queue &q : Arrivals)
       while (!q.items.empty() && q.first < least) {
         q.items.erase(q.items.begin());
@@ -188,6 +228,7 @@ private:
   std::vector<Queue> Arrivals;
   std::vector<End> Final;
   std::vector<size_t> Left;
+  size_t Forgotten = 0; ///< barriers that every running wave had left when forget() looked last
 };
 
 } // namespace wavesan::cpu

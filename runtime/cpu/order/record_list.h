@@ -1,0 +1,144 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The records of one line of global memory. Input that many workgroups share has some two dozen records a line, on
+// as many lines as the input has, so this is about memory: one block for each line, cut from large pieces, that begins
+// with the waves of the records. Looking for the records of one wave reads nothing else.
+#ifndef WAVESAN_CPU_ORDER_RECORD_LIST_H
+#define WAVESAN_CPU_ORDER_RECORD_LIST_H
+
+#include "wave_clock.h"
+
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace wavesan::cpu {
+
+inline constexpr uint64_t kLineBytes = 64;
+
+/// One access of one wave to some bytes of a line.
+struct AccessRecord {
+  uint32_t workgroup;
+  uint32_t generation;
+  uint32_t site;
+  uint64_t mask; ///< bytes of the line
+  uint8_t wave;
+  uint8_t lane;      ///< that accessed the lowest byte of the original mask, or abi::kUnknownLane
+  uint8_t firstByte; ///< lowest byte of the original mask
+  uint8_t laneBytes; ///< consecutive lanes accessed so many consecutive bytes each; 0: one lane accessed all
+  uint8_t epoch;     ///< barriers its wave had passed, low bits: tells "no barrier between" from "not complete there"
+  bool write, atomic;
+  abi::Scope scope : 8; ///< of an atomic
+
+  WaveId who() const { return {workgroup, wave}; }
+  /// Lane that accessed a byte of the mask.
+  uint8_t laneOf(unsigned byte) const {
+    return lane == abi::kUnknownLane || laneBytes == 0 ? lane : uint8_t(lane + (byte - firstByte) / laneBytes);
+  }
+};
+static_assert(sizeof(AccessRecord) == 32 && std::is_trivially_copyable_v<AccessRecord>);
+
+/// Where the lists of one shadow live. Not thread-safe.
+class RecordMemory {
+public:
+  RecordMemory() = default;
+  RecordMemory(const RecordMemory &) = delete;
+  RecordMemory &operator=(const RecordMemory &) = delete;
+
+  std::byte *allocate(unsigned sizeClass, size_t bytes) {
+    if (std::byte *p = Free[sizeClass]) {
+      std::memcpy(static_cast<void *>(&Free[sizeClass]), p, sizeof(std::byte *));
+      return p;
+    }
+    if (Left < bytes) {
+      Pieces.push_back(std::make_unique_for_overwrite<std::byte[]>(kPieceBytes));
+      Next = Pieces.back().get();
+      Left = kPieceBytes;
+    }
+    std::byte *p = Next;
+    Next += bytes;
+    Left -= bytes;
+    return p;
+  }
+  /// For the next block of this class.
+  void release(unsigned sizeClass, std::byte *block) {
+    std::memcpy(block, static_cast<const void *>(&Free[sizeClass]), sizeof(std::byte *));
+    Free[sizeClass] = block;
+  }
+  static constexpr unsigned kClasses = 4;
+
+private:
+  static constexpr size_t kPieceBytes = size_t(1) << 18;
+  std::vector<std::unique_ptr<std::byte[]>> Pieces;
+  std::byte *Next = nullptr, *Free[kClasses] = {};
+  size_t Left = 0;
+};
+
+/// Records in any order. Its memory belongs to the RecordMemory, which must be the same in all calls.
+class RecordList {
+public:
+  static constexpr size_t kMost = 64; ///< records
+
+  size_t size() const { return Size; }
+  AccessRecord &operator[](size_t i) { return recordsOf(Block, Capacity)[i]; }
+
+  /// Index of a record of this wave, below `before`; size() if there is none.
+  size_t of(WaveId who, size_t before = kMost) {
+    if (!(Waves & bitOf(who)))
+      return Size;
+    const uint32_t key = keyOf(who);
+    const uint32_t *keys = keysOf(Block);
+    for (size_t i = before < Size ? before : Size; i-- > 0;)
+      if (keys[i] == key && (*this)[i].who() == who)
+        return i;
+    return Size;
+  }
+
+  /// There must be fewer than kMost.
+  void add(const AccessRecord &r, RecordMemory &memory) {
+    if (Size == Capacity)
+      grow(memory);
+    put(Size++, r);
+  }
+  void replace(size_t i, const AccessRecord &r) { put(i, r); }
+  /// The last one takes its place.
+  void remove(size_t i) {
+    if (i != size_t(--Size))
+      put(i, (*this)[Size]);
+  }
+
+private:
+  static constexpr uint8_t kCapacities[RecordMemory::kClasses] = {2, 8, 24, kMost};
+  static uint64_t bitOf(WaveId w) { return uint64_t(1) << (keyOf(w) * 0x9e3779b1u >> 26); }
+  static uint32_t keyOf(WaveId w) { return w.workgroup * abi::kMaxWavesPerWorkgroup + w.wave; }
+  static uint32_t *keysOf(std::byte *block) { return reinterpret_cast<uint32_t *>(block); }
+  static AccessRecord *recordsOf(std::byte *block, size_t capacity) {
+    return reinterpret_cast<AccessRecord *>(block + capacity * sizeof(uint32_t));
+  }
+  void put(size_t i, const AccessRecord &r) {
+    keysOf(Block)[i] = keyOf(r.who());
+    (*this)[i] = r;
+    Waves |= bitOf(r.who());
+  }
+  void grow(RecordMemory &memory) {
+    const unsigned next = Capacity ? Class + 1u : 0u;
+    const size_t capacity = kCapacities[next];
+    std::byte *block = memory.allocate(next, capacity * (sizeof(uint32_t) + sizeof(AccessRecord)));
+    if (Size) {
+      std::memcpy(block, Block, Size * sizeof(uint32_t));
+      std::memcpy(recordsOf(block, capacity), recordsOf(Block, Capacity), Size * sizeof(AccessRecord));
+      memory.release(Class, Block);
+    }
+    Block = block;
+    Capacity = uint8_t(capacity);
+    Class = uint8_t(next);
+  }
+  std::byte *Block = nullptr; ///< keys of `Capacity` waves, then as many records
+  uint64_t Waves = 0;         ///< waves that may have a record: a bit for each, by a hash
+  uint8_t Size = 0, Capacity = 0, Class = 0;
+};
+
+} // namespace wavesan::cpu
+
+#endif // WAVESAN_CPU_ORDER_RECORD_LIST_H
