@@ -17,6 +17,7 @@
 #include "kernel_table.h"
 #include "memory_map.h"
 #include "status.h"
+#include "wait_check.h"
 
 #include "wavesan/abi/options.h"
 
@@ -78,6 +79,7 @@ public: // initialised after the private members that they need
   AgentTable agents;
   KernelTable kernels;
   LoadedObjects objects;
+  WaitChecker waits;
   DispatchResources resources;
   Drain drain;
   std::unique_ptr<QueueRegistry> queues;
