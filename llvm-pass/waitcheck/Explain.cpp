@@ -115,7 +115,9 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
       entrySeen[static_cast<unsigned>(h.item.cls())] = true;
     }
     const Counter c = h.item.cls() == OrderClass::WaitStates ? Counter::Count : isa.generation().counter(h.item.cls());
-    groups[{h.consumer, h.code, h.item.producer, static_cast<unsigned>(c)}].hazards.push_back(&h);
+    // Several copies into LDS that one wait would complete are one mistake.
+    const uint32_t producer = h.item.kind() == ItemKind::LdsCopy ? noProducer : h.item.producer;
+    groups[{h.consumer, h.code, producer, static_cast<unsigned>(c)}].hazards.push_back(&h);
   }
   unsigned kept = 0;
   for (const auto &[key, group] : groups) {
@@ -129,11 +131,13 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
     const Hazard *shown = nullptr;
     for (const Hazard *each : group.hazards) {
       // Register hazards of one operation share the path; only superseded parts differ, so each is asked until one is
-      // found.
-      HazardPath p = shown ? path : search.find(*each);
+      // found. Of several copies a proven one is shown.
+      const bool shares =
+          shown && (each->item.kind() != ItemKind::LdsCopy || confidenceOf(f, *shown, path) == Confidence::Proven);
+      HazardPath p = shares ? path : search.find(*each);
       if (!p.found && p.exhausted)
         continue; // no feasible path for this register
-      if (!shown) {
+      if (!shown || (!shares && confidenceOf(f, *each, p) == Confidence::Proven)) {
         shown = each;
         path = p;
       }

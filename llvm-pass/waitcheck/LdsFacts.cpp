@@ -6,6 +6,7 @@
 #include "ValueRanges.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace wavesan::waitcheck {
 namespace {
@@ -14,11 +15,18 @@ using llvm::StringRef;
 
 /// Code looked at behind one barrier before nothing more is claimed.
 constexpr uint64_t maxBehind = 1'000'000;
+/// Barriers of one function, beyond which nothing is claimed about them.
+constexpr size_t maxBarriers = 4000;
 /// LDS addresses beyond this are taken for wrapped ones.
 constexpr int64_t maxAddress = int64_t(1) << 24;
 
 bool isLdsRead(const Decoded &d) {
   return d.facts.family == Family::Ds && d.facts.read && d.effects[0].cls == OrderClass::Lds;
+}
+
+/// A barrier of all waves of the workgroup, no named one.
+bool isWorkgroupBarrier(const Decoded &d) {
+  return d.facts.control == Control::Barrier && (d.facts.wholeBarrier || d.immediate == -1);
 }
 
 /// Bytes of one access: the number in the first part of the name that is a type ("B64" in DS_READ_B64_TR_B16). 0: not
@@ -206,15 +214,98 @@ bool LdsFacts::certainlyMeets(uint16_t slot, uint32_t instruction) const {
 bool LdsFacts::notReadBehind(const Function &f, uint16_t slot, uint32_t barrier) const {
   if (slot == memorySlot)
     return false;
-  auto [at, isNew] = behind.try_emplace(barrier);
-  if (isNew)
-    at->second = readsBehind(f, barrier);
-  return !at->second.unknown &&
-         std::all_of(at->second.reads.begin(), at->second.reads.end(), [&](uint32_t r) { return apart(slot, r); });
+  if (!meetingsKnown)
+    findMeetings(f);
+  auto with = meeting.find(barrier);
+  if (with == meeting.end())
+    return false;
+  for (const uint32_t b : with->second) {
+    auto [at, isNew] = behind.try_emplace(b);
+    if (isNew)
+      at->second = readsBehind(f, b);
+    if (at->second.unknown ||
+        !std::all_of(at->second.reads.begin(), at->second.reads.end(), [&](uint32_t r) { return apart(slot, r); }))
+      return false;
+  }
+  return true;
 }
 
-/// All waves run this code, so what any of them reads in the phase behind the barrier is read by an instruction that
-/// can be reached from it before the next one.
+/// While this wave is at one barrier, another one may be at a different one: where a branch leads to different
+/// barriers, waves may part (a wave that copies and one that computes), and having parted they stay so. Barriers that
+/// waves may be at together are one set; sets only grow, until no two ways out of one point, and no two members of a
+/// set, have next barriers in different sets.
+void LdsFacts::findMeetings(const Function &f) const {
+  meetingsKnown = true;
+  constexpr uint32_t none = ~0u;
+  std::vector<uint32_t> barriers;
+  std::vector<uint32_t> firstIn(f.blocks.size(), none); // number of the first barrier of a block
+  std::vector<std::pair<uint32_t, uint32_t>> lastIn;    // block and number of its last barrier
+  for (uint32_t b : f.order)
+    for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i)
+      if (f.code[i].decoded >= 0 && isWorkgroupBarrier(isa.decoded(f.code[i].decoded))) {
+        if (firstIn[b] == none)
+          firstIn[b] = static_cast<uint32_t>(barriers.size());
+        if (!lastIn.empty() && lastIn.back().first == b)
+          lastIn.pop_back();
+        lastIn.push_back({b, static_cast<uint32_t>(barriers.size())});
+        barriers.push_back(i);
+      }
+  if (barriers.size() > maxBarriers)
+    return;
+  std::vector<uint32_t> parent(barriers.size());
+  std::iota(parent.begin(), parent.end(), 0u);
+  bool changed = true;
+  auto find = [&](uint32_t x) {
+    while (parent[x] != x)
+      x = parent[x] = parent[parent[x]];
+    return x;
+  };
+  auto merged = [&](uint32_t a, uint32_t b) {
+    if (a == none || b == none)
+      return a == none ? b : a;
+    a = find(a);
+    b = find(b);
+    if (a != b) {
+      parent[std::max(a, b)] = std::min(a, b);
+      changed = true;
+    }
+    return std::min(a, b);
+  };
+  std::vector<uint32_t> next = firstIn; // the set of the barrier that comes next at a block's start
+  auto behindBlock = [&](uint32_t b) {
+    uint32_t n = none;
+    for (uint32_t s : f.blocks[b].successors)
+      n = merged(n, next[s]);
+    return n;
+  };
+  while (changed) {
+    changed = false;
+    for (auto b = f.order.rbegin(); b != f.order.rend(); ++b)
+      if (firstIn[*b] == none)
+        if (const uint32_t n = behindBlock(*b); n != none && (next[*b] == none || find(next[*b]) != find(n))) {
+          next[*b] = merged(next[*b], n);
+          changed = true;
+        }
+    // What follows the barriers of one set, in the same block or in others.
+    std::vector<uint32_t> after(barriers.size(), none);
+    auto follow = [&](uint32_t barrier, uint32_t n) {
+      uint32_t &a = after[find(barrier)];
+      a = merged(a, n);
+    };
+    for (uint32_t k = 0; k + 1 < barriers.size(); ++k)
+      if (f.blockOf(barriers[k]) == f.blockOf(barriers[k + 1]))
+        follow(k, k + 1);
+    for (const auto &[b, k] : lastIn)
+      follow(k, behindBlock(b));
+  }
+  for (uint32_t k = 0; k < barriers.size(); ++k)
+    for (uint32_t other = 0; other < barriers.size(); ++other)
+      if (find(k) == find(other))
+        meeting[barriers[k]].push_back(barriers[other]);
+}
+
+/// All waves run this code, so what one of them reads behind a barrier is read by an instruction that can be reached
+/// from it before the next.
 LdsFacts::Behind LdsFacts::readsBehind(const Function &f, uint32_t barrier) const {
   Behind result;
   std::vector<bool> seen(f.blocks.size(), false);
@@ -231,7 +322,7 @@ LdsFacts::Behind LdsFacts::readsBehind(const Function &f, uint32_t barrier) cons
         return result;
       }
       const Decoded &d = isa.decoded(f.code[i].decoded);
-      ends = d.facts.control == Control::Barrier;
+      ends = isWorkgroupBarrier(d);
       if (isLdsRead(d))
         result.reads.push_back(i);
       // Reads whose addresses are elsewhere: FLAT, copies out of LDS, callees.

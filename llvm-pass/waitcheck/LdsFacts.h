@@ -47,10 +47,12 @@ public:
 private:
   friend class LdsFactsBuilder;
   explicit LdsFacts(const IsaContext &isa) : isa(isa) {}
+  /// What is read between a barrier and the next one.
   struct Behind {
     bool unknown = false;
     std::vector<uint32_t> reads;
   };
+  void findMeetings(const Function &f) const;
   Behind readsBehind(const Function &f, uint32_t barrier) const;
 
   const IsaContext &isa;
@@ -58,6 +60,9 @@ private:
   std::map<uint32_t, uint16_t> slots; ///< by copy
   std::map<uint32_t, LdsRange> reads; ///< by read; only those with a known range
   mutable std::map<uint32_t, Behind> behind;
+  mutable std::map<uint32_t, std::vector<uint32_t>>
+      meeting; ///< by barrier: those at which other waves may be meanwhile
+  mutable bool meetingsKnown = false;
 };
 
 } // namespace wavesan::waitcheck

@@ -163,3 +163,39 @@ TEST(LdsFacts, AsynchronousCopies) {
   EXPECT_EQ(check("0", "0"), "W06 proven");
   EXPECT_EQ(check("v7", "0"), "W06 possible");
 }
+
+TEST(LdsFacts, WavesMayBeAtDifferentBarriers) {
+  // One wave copies, the other reads; they meet at barriers in different places of the code.
+  const std::string parted = "s_cmp_lg_u32 s12, 0\n s_cbranch_scc1 2f\n" + copyTo("0") +
+                             "s_barrier\n s_waitcnt vmcnt(0)\n s_barrier\n s_endpgm\n2:\n s_barrier\n " + readAt("0") +
+                             "s_barrier";
+  EXPECT_EQ(cdna(parted), "W05 possible");
+  std::string fixed = parted;
+  fixed.replace(fixed.find("s_barrier\n s_waitcnt vmcnt(0)"), 29, "s_waitcnt vmcnt(0)\n s_barrier\n");
+  EXPECT_EQ(cdna(fixed), "");
+  // Having parted, they stay so: the second barriers meet, too.
+  const std::string later = "s_cmp_lg_u32 s12, 0\n s_cbranch_scc1 2f\n s_barrier\n " + copyTo("0") +
+                            "s_barrier\n s_waitcnt vmcnt(0)\n s_endpgm\n2:\n s_barrier\n s_nop 0\n s_barrier\n " +
+                            readAt("0");
+  EXPECT_EQ(cdna(later), "W05 possible");
+}
+
+TEST(LdsFacts, NamedBarriersDoNotEndAPhase) {
+  const std::string copy = "v_mov_b32_e32 v2, 0\n global_load_async_to_lds_b32 v2, v1, s[4:5]\n s_barrier_signal -1\n "
+                           "s_barrier_wait -1\n "
+                           "s_wait_asynccnt 0x0\n ",
+                    read = "v_mov_b32_e32 v3, 0\n ds_load_b32 v4, v3\n s_wait_dscnt 0x0\n ";
+  EXPECT_EQ(judged(checkBody("gfx1250", copy + "s_barrier_signal 1\n s_barrier_wait 1\n " + read)), "W05 possible");
+  EXPECT_EQ(judged(checkBody("gfx1250", copy + "s_barrier_signal -1\n s_barrier_wait -1\n " + read)), "");
+}
+
+TEST(LdsFacts, SeveralCopiesAreOneMistake) {
+  EXPECT_EQ(cdna(copyTo("0x400") + copyTo("0x800") + copyTo("0") +
+                 "s_barrier\n s_waitcnt vmcnt(0)\n ds_read_b32 v4, v5\n s_waitcnt lgkmcnt(0)"),
+            "W05 possible");
+  EXPECT_EQ(cdna(copyTo("0") + copyTo("0x800") +
+                 "v_and_b32_e32 v3, 0x7fc, v7\n ds_read_b32 v4, v3\n ds_read_b32 v5, v6\n s_waitcnt lgkmcnt(0)"),
+            "W06 possible; W06 possible");
+  EXPECT_EQ(cdna("s_mov_b32 m0, s5\n buffer_load_dword v1, s[8:11], 0 offen lds\n " + copyTo("0") + readAt("0")),
+            "W06 proven");
+}
