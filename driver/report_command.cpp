@@ -107,6 +107,8 @@ std::string textOf(const report::Document &document, const ReportRequest &reques
   options.sourceExcerpt = request.excerpt;
   options.fullReports = size_t(request.full);
   std::string text = report::groupedText(document.races, options);
+  for (const report::WaitHazard &hazard : document.waitHazards)
+    text += report::waitHazardText(hazard, options);
   for (const std::string &message : document.messages)
     text += "wavesan: " + message + "\n";
   return text + report::summaryText(document.summary, options);
@@ -149,7 +151,7 @@ int reportCommand(const std::vector<std::string> &words) {
     return fail("report: " + error);
   // What was only counted cannot be filtered: it remains.
   const report::Summary &s = document->summary;
-  return document->races.empty() && s.racesNotPrinted == 0 && s.racesDropped == 0 ? 0 : request.exitcode;
+  return document->races.empty() && s.waitHazards == 0 && s.racesNotPrinted == 0 && s.racesDropped == 0 ? 0 : request.exitcode;
 }
 
 } // namespace wavesan::driver

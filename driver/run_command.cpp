@@ -163,14 +163,14 @@ int runCommand(const RunRequest &request) {
   sayWhatIsMissing(*status.page(), end, *options, *cpu);
   if (status.page()->processesAttached.load() == 0)
     sayWhatIsWrong(layout, *cpu);
-  if (status.page()->races.load() > 0 && options->exitcode != 0)
+  const bool found = status.page()->races.load() > 0 || status.page()->waitHazards.load() > 0;
+  if (found && options->exitcode != 0)
     return options->exitcode;
   if (end.signal) {
     endBySignal(end.signal);
     return 128 + end.signal; // a signal that ends nothing by default
   }
-  if (end.exitStatus == 0 && options->incomplete_exitcode != 0 && status.page()->races.load() == 0 &&
-      isIncomplete(*status.page())) {
+  if (end.exitStatus == 0 && options->incomplete_exitcode != 0 && !found && isIncomplete(*status.page())) {
     say("incomplete result: exit status " + std::to_string(options->incomplete_exitcode) +
         " (option incomplete_exitcode)");
     return options->incomplete_exitcode;

@@ -45,7 +45,8 @@ StatusMemory::~StatusMemory() {
 
 std::string countsOf(const abi::StatusPage &page) {
   return "checked " + std::to_string(page.checkedAccesses.load()) + " accesses in " +
-         std::to_string(page.kernels.load()) + " kernels: " + std::to_string(page.races.load()) + " races";
+         std::to_string(page.kernels.load()) + " kernels: " + std::to_string(page.races.load()) + " races" +
+         (page.waitHazards.load() ? ", " + std::to_string(page.waitHazards.load()) + " wait hazards" : std::string());
 }
 
 } // namespace wavesan::driver

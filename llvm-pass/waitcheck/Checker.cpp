@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <mutex>
+#include <numeric>
+#include <optional>
 #include <set>
-#include <thread>
 
 namespace wavesan::waitcheck {
 
@@ -33,17 +35,6 @@ void CheckCounts::add(const CheckCounts &o) {
   gaps.wideRegisters += o.gaps.wideRegisters;
 }
 
-llvm::Expected<IsaContext *> Decoders::get(const TargetEntry &target, bool wave64) {
-  auto &slot = contexts[{&target, wave64 || target.generation->wavesOf64Only}];
-  if (!slot) {
-    auto created = IsaContext::create(target, wave64 || target.generation->wavesOf64Only);
-    if (!created)
-      return created.takeError();
-    slot = std::move(*created);
-  }
-  return slot.get();
-}
-
 FunctionResult analyseFunction(const IsaContext &isa, const Function &f, CalleeFacts callee) {
   FunctionResult r;
   r.solution = solve(isa, f, callee);
@@ -54,10 +45,14 @@ FunctionResult analyseFunction(const IsaContext &isa, const Function &f, CalleeF
 namespace {
 
 /// The functions of one object and what calls to them prove.
+///
+/// Every piece of work decodes one function, analyses it and lets it go: a thread shares neither its decoder nor a
+/// function, and only so many are in memory. Functions that call others are decoded again whenever their callees prove
+/// less than was believed.
 class ObjectCheck {
 public:
-  ObjectCheck(CodeObject &object, const CheckOptions &options, Decoders &decoders)
-      : object(object), options(options), decoders(decoders), lines(object) {}
+  ObjectCheck(CodeObject &object, const CheckOptions &options, Decoders &decoders, Crew &crew)
+      : object(object), options(options), decoders(decoders), crew(crew) {}
 
   llvm::Expected<CheckResult> run() {
     llvm::Expected<llvm::GlobPattern> pattern =
@@ -68,116 +63,187 @@ public:
       result = {};
       result.target = object.target().name;
       // Functions first: kernels rely on what their callees prove.
-      if (llvm::Error e = buildFunctions())
-        return std::move(e);
+      findFunctions();
       solveSummaries();
-      for (Entry &e : functions)
-        report(e, lines, result);
+      reportFunctions();
       std::vector<FunctionEntry> kernels;
       for (const FunctionEntry &entry : object.functions())
         if (entry.isKernel && pattern->match(entry.name))
           kernels.push_back(entry);
-      if (llvm::Error e = checkKernels(kernels))
-        return std::move(e);
-      // A stripped object names no functions; those that calls lead to are found on the way, and then all is done again.
+      checkKernels(kernels);
+      if (failure)
+        return std::move(failure);
+      // A stripped object names no functions; those that calls lead to are found on the way, and then all is done
+      // again.
       bool added = false;
       for (const auto &[address, wave64] : missingCallees)
         added |= object.addFunction(address, wave64);
       missingCallees.clear();
       if (!added)
         return std::move(result);
-      functions.clear();
+      callees.clear();
       byAddress.clear();
     }
   }
 
+  ~ObjectCheck() { llvm::consumeError(std::move(failure)); }
+
 private:
-  struct Entry {
-    Function function;
-    IsaContext *isa;
-    CounterSet proves = allCounters;
+  /// A function that is no kernel.
+  struct Callee {
+    explicit Callee(FunctionEntry e) : entry(std::move(e)) {}
+    FunctionEntry entry;
+    std::atomic<CounterSet> proves = allCounters; ///< only ever shrinks
+    bool calls = false, callsAnyone = false;
+    std::vector<uint64_t> calledAddresses;
   };
 
-  /// All functions that are not kernels, and those that they call.
-  llvm::Error buildFunctions() {
-    std::deque<FunctionEntry> todo;
-    for (const FunctionEntry &f : object.functions())
-      if (!f.isKernel)
-        todo.push_back(f);
-    while (!todo.empty()) {
-      const FunctionEntry entry = todo.front();
-      todo.pop_front();
-      auto isa = decoders.get(object.target(), entry.wave64);
-      if (!isa)
-        return isa.takeError();
-      Function f = buildFunction(**isa, entry, object.sections()[entry.section]);
-      if (llvm::Error e = spend(f))
-        return e;
-      for (const Block &b : f.blocks)
-        if (b.call == CallKind::Known && object.addFunction(b.callee, entry.wave64))
-          for (const FunctionEntry &added : object.functions())
-            if (added.address == b.callee)
-              todo.push_back(added);
-      byAddress[entry.address] = functions.size();
-      functions.push_back({std::move(f), *isa});
+  /// Decodes the function on this thread; null, with an error noted, if that cannot be done.
+  std::optional<Function> build(const FunctionEntry &entry, Decoders &own, IsaContext *&isa) {
+    auto context = own.get(object.target(), entry.wave64);
+    if (!context) {
+      fail(context.takeError());
+      return std::nullopt;
     }
-    return llvm::Error::success();
+    isa = *context;
+    Function f = buildFunction(*isa, entry, object.sections()[entry.section]);
+    if (llvm::Error tooMuch = spend(f)) {
+      fail(std::move(tooMuch));
+      return std::nullopt;
+    }
+    return f;
   }
 
-  /// One kernel at a time per thread: only so many are in memory. Results are kept in the kernels' order.
-  llvm::Error checkKernels(llvm::ArrayRef<FunctionEntry> kernels) {
-    std::vector<CheckResult> results(kernels.size());
-    std::atomic<size_t> next = 0;
-    std::mutex mutex;
-    llvm::Error failure = llvm::Error::success();
-    auto work = [&](Decoders &own) {
-      LineTable ownLines(object);
-      for (size_t k = next++; k < kernels.size(); k = next++) {
-        auto isa = own.get(object.target(), kernels[k].wave64);
-        if (!isa) {
-          std::lock_guard lock(mutex);
-          failure = llvm::joinErrors(std::move(failure), isa.takeError());
-          return;
-        }
-        Entry e{buildFunction(**isa, kernels[k], object.sections()[kernels[k].section]), *isa};
-        if (llvm::Error tooMuch = spend(e.function)) {
-          std::lock_guard lock(mutex);
-          failure = llvm::joinErrors(std::move(failure), std::move(tooMuch));
-          return;
-        }
-        for (const Block &b : e.function.blocks)
-          if (b.call == CallKind::Known && !byAddress.count(b.callee)) {
-            std::lock_guard lock(mutex);
-            missingCallees.insert({b.callee, kernels[k].wave64});
-          }
-        report(e, ownLines, results[k]);
-      }
-    };
-    const size_t jobs = std::min<size_t>(options.jobs, kernels.size());
-    if (jobs <= 1) {
-      work(decoders);
-    } else {
-      std::vector<std::thread> threads;
-      for (size_t j = 0; j < jobs; ++j)
-        threads.emplace_back([&] {
-          Decoders own; // decoders are not shared between threads
-          work(own);
-        });
-      for (std::thread &t : threads)
-        t.join();
-    }
+  void fail(llvm::Error e) {
+    std::lock_guard lock(mutex);
     if (failure)
-      return failure;
+      llvm::consumeError(std::move(e));
+    else
+      failure = std::move(e);
+    failed = true;
+  }
+
+  /// All functions that are not kernels, and those that they call.
+  void findFunctions() {
+    for (const FunctionEntry &f : object.functions())
+      if (!f.isKernel)
+        callees.emplace_back(f);
+    for (size_t first = 0; first < callees.size() && !failed;) {
+      const size_t last = callees.size();
+      crew.forEach(last - first, decoders, [&](size_t i, Decoders &own) {
+        Callee &c = callees[first + i];
+        IsaContext *isa = nullptr;
+        const std::optional<Function> f = failed ? std::nullopt : build(c.entry, own, isa);
+        if (!f)
+          return;
+        for (const Block &b : f->blocks) {
+          c.calls |= b.call != CallKind::None;
+          if (b.call == CallKind::Known && !object.isRelocatable())
+            c.calledAddresses.push_back(b.callee);
+          else if (b.call != CallKind::None)
+            c.callsAnyone = true;
+        }
+        // Without a call the first answer stays. With one, everything is believed of the others until they say
+        // otherwise.
+        c.proves = solve(*isa, *f, [](const Block &) { return allCounters; }).provedAtReturn;
+      });
+      for (size_t i = first; i < last; ++i)
+        byAddress[callees[i].entry.address] = i;
+      for (size_t i = first; i < last; ++i)
+        for (uint64_t address : callees[i].calledAddresses)
+          if (object.addFunction(address, callees[i].entry.wave64))
+            for (const FunctionEntry &added : object.functions())
+              if (added.address == address)
+                callees.emplace_back(added);
+      first = last;
+    }
+    provedByAll = allCounters;
+    for (const Callee &c : callees)
+      provedByAll &= c.proves;
+  }
+
+  /// Greatest set of proven counters per function that is consistent with all calls: start from "everything" and take
+  /// away. In what order makes no difference to where that ends.
+  void solveSummaries() {
+    std::vector<size_t> todo;
+    for (size_t i = 0; i < callees.size(); ++i)
+      if (callees[i].calls)
+        todo.push_back(i);
+    while (!todo.empty() && !failed) {
+      std::vector<uint8_t> shrunk(callees.size(), 0);
+      std::atomic<bool> allShrunk = false;
+      crew.forEach(todo.size(), decoders, [&](size_t k, Decoders &own) {
+        Callee &c = callees[todo[k]];
+        IsaContext *isa = nullptr;
+        const std::optional<Function> f = failed ? std::nullopt : build(c.entry, own, isa);
+        if (!f)
+          return;
+        const CounterSet proved = solve(*isa, *f, [&](const Block &b) { return proves(b); }).provedAtReturn;
+        const CounterSet before = c.proves.fetch_and(proved);
+        if ((before & proved) == before)
+          return;
+        shrunk[todo[k]] = 1;
+        if ((provedByAll.fetch_and(proved) & ~proved) != 0)
+          allShrunk = true;
+      });
+      todo.clear();
+      for (size_t i = 0; i < callees.size(); ++i) {
+        const Callee &c = callees[i];
+        bool again = c.callsAnyone && allShrunk;
+        for (uint64_t address : c.calledAddresses)
+          if (auto at = byAddress.find(address); at != byAddress.end() && shrunk[at->second])
+            again = true;
+        if (again)
+          todo.push_back(i);
+      }
+    }
+  }
+
+  void reportFunctions() {
+    std::vector<CheckResult> results(callees.size());
+    crew.forEach(callees.size(), decoders, [&](size_t i, Decoders &own) {
+      IsaContext *isa = nullptr;
+      if (std::optional<Function> f = failed ? std::nullopt : build(callees[i].entry, own, isa))
+        report(*f, *isa, results[i]);
+    });
+    collect(results);
+  }
+
+  void checkKernels(llvm::ArrayRef<FunctionEntry> kernels) {
+    std::vector<CheckResult> results(kernels.size());
+    // The largest first, so that no thread is left with it at the end.
+    std::vector<size_t> order(kernels.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return std::pair(kernels[a].size, b) > std::pair(kernels[b].size, a); });
+    crew.forEach(kernels.size(), decoders, [&](size_t n, Decoders &own) {
+      const size_t k = order[n];
+      IsaContext *isa = nullptr;
+      std::optional<Function> f = failed ? std::nullopt : build(kernels[k], own, isa);
+      if (!f)
+        return;
+      for (const Block &b : f->blocks)
+        if (b.call == CallKind::Known && !byAddress.count(b.callee)) {
+          std::lock_guard lock(mutex);
+          missingCallees.insert({b.callee, kernels[k].wave64});
+        }
+      report(*f, *isa, results[k]);
+    });
+    collect(results);
+  }
+
+  /// In the order of the functions, whoever checked them.
+  void collect(std::vector<CheckResult> &results) {
     for (CheckResult &r : results) {
       result.counts.add(r.counts);
       std::move(r.diagnostics.begin(), r.diagnostics.end(), std::back_inserter(result.diagnostics));
       std::move(r.audit.begin(), r.audit.end(), std::back_inserter(result.audit));
       std::move(r.notAnalysed.begin(), r.notAnalysed.end(), std::back_inserter(result.notAnalysed));
     }
-    return llvm::Error::success();
   }
 
-  /// Functions that overlap, or jump into each other, are decoded once for each. Damaged files could make that go on for ever.
+  /// Functions that overlap, or jump into each other, are decoded once for each. Damaged files could make that go on
+  /// for ever.
   llvm::Error spend(const Function &f) {
     uint64_t code = 0;
     for (const CodeSection &s : object.sections())
@@ -192,36 +258,17 @@ private:
       auto known = byAddress.find(b.callee);
       // In a relocatable file addresses are not final: the callee may be any function.
       if (known != byAddress.end() && !object.isRelocatable())
-        return functions[known->second].proves;
+        return callees[known->second].proves;
     }
     return provedByAll;
-  }
-
-  /// Greatest set of proven counters per function that is consistent with all calls: start from "everything" and take away.
-  void solveSummaries() {
-    provedByAll = allCounters;
-    bool first = true;
-    for (bool changed = true; changed; first = false) {
-      changed = false;
-      for (Entry &e : functions) {
-        // Without a call the first answer stays.
-        if (!first && std::none_of(e.function.blocks.begin(), e.function.blocks.end(), [](const Block &b) { return b.call != CallKind::None; }))
-          continue;
-        const Solution s = solve(*e.isa, e.function, [&](const Block &b) { return proves(b); });
-        if ((e.proves & s.provedAtReturn) != e.proves) {
-          e.proves &= s.provedAtReturn;
-          provedByAll &= e.proves;
-          changed = true;
-        }
-      }
-    }
   }
 
   void countGaps(Function &f, CheckResult &to) const {
     for (uint32_t b : f.order) {
       const Block &block = f.blocks[b];
-      const bool unknown = block.call == CallKind::Unknown || (block.call == CallKind::Known && !byAddress.count(block.callee));
-      if (unknown && (functions.empty() || object.hasUndefinedSymbols()))
+      const bool unknown =
+          block.call == CallKind::Unknown || (block.call == CallKind::Known && !byAddress.count(block.callee));
+      if (unknown && (callees.empty() || object.hasUndefinedSymbols()))
         ++f.gaps.externalCalls;
     }
     if (!f.gaps.any())
@@ -241,17 +288,16 @@ private:
     say(g.indirectBranches, "indirect branches (taken to go anywhere in the function)");
     say(g.unknownWaits, "waits with a number in a register (taken to wait for nothing)");
     say(g.externalCalls, "calls out of the object (taken to keep to the calling convention)");
-    say(g.wideRegisters, "uses of registers beyond v255 (not followed)");
+    say(g.wideRegisters, "vector instructions whose registers are not known (s_set_vgpr_msb)");
     line.pop_back();
     if (!g.firstName.empty())
       line += " (first: " + g.firstName + ")";
     to.notAnalysed.push_back(std::move(line));
   }
 
-  void report(Entry &e, LineTable &table, CheckResult &to) const {
-    Function &f = e.function;
+  void report(Function &f, IsaContext &isa, CheckResult &to) {
     countGaps(f, to);
-    const FunctionResult found = analyseFunction(*e.isa, f, [&](const Block &b) { return proves(b); });
+    const FunctionResult found = analyseFunction(isa, f, [&](const Block &b) { return proves(b); });
     (f.entry.isKernel ? to.counts.kernels : to.counts.functions) += 1;
     to.counts.steps += found.solution.steps;
     for (uint32_t b : f.order)
@@ -259,35 +305,60 @@ private:
         ++to.counts.instructions;
         if (f.code[i].decoded < 0)
           continue;
-        const OpcodeFacts &facts = e.isa->decoded(f.code[i].decoded).facts;
+        const OpcodeFacts &facts = isa.decoded(f.code[i].decoded).facts;
         to.counts.memoryOperations += facts.family != Family::None;
         to.counts.waits += facts.control == Control::Wait;
       }
+    if (found.hazards.empty() && !options.audit)
+      return;
+    std::unique_ptr<LineTable> table = takeLines();
     if (!found.hazards.empty())
-      explainHazards(*e.isa, f, found, table, options, to);
+      explainHazards(isa, f, found, *table, options, to);
     if (options.audit)
-      auditWaits(*e.isa, f, found.solution, table, to);
+      auditWaits(isa, f, found.solution, *table, to);
+    std::lock_guard lock(mutex);
+    lineTables.push_back(std::move(table));
+  }
+
+  /// Line tables are read when they are first asked: one that nobody uses now, or a new one.
+  std::unique_ptr<LineTable> takeLines() {
+    std::lock_guard lock(mutex);
+    if (lineTables.empty())
+      return std::make_unique<LineTable>(object);
+    std::unique_ptr<LineTable> table = std::move(lineTables.back());
+    lineTables.pop_back();
+    return table;
   }
 
   CodeObject &object;
   const CheckOptions &options;
   Decoders &decoders;
-  LineTable lines;
-  std::vector<Entry> functions;
-  CounterSet provedByAll = allCounters; ///< what every function proves: stands for an unknown one
+  Crew &crew;
+  std::deque<Callee> callees;
+  std::atomic<CounterSet> provedByAll = allCounters; ///< what every function proves: stands for an unknown one
   std::map<uint64_t, size_t> byAddress;
-  std::set<std::pair<uint64_t, bool>> missingCallees;
   std::atomic<uint64_t> spent = 0; ///< instructions decoded
+  std::mutex mutex;                ///< guards what follows
+  std::set<std::pair<uint64_t, bool>> missingCallees;
+  std::vector<std::unique_ptr<LineTable>> lineTables;
+  llvm::Error failure = llvm::Error::success();
+  std::atomic<bool> failed = false;
   CheckResult result;
 };
 
 } // namespace
 
-llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const CheckOptions &options, Decoders &decoders) {
+llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const CheckOptions &options, Decoders &decoders,
+                                        Crew &crew) {
   auto object = CodeObject::parse(image);
   if (!object)
     return object.takeError();
-  return ObjectCheck(**object, options, decoders).run();
+  return ObjectCheck(**object, options, decoders, crew).run();
+}
+
+llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const CheckOptions &options, Decoders &decoders) {
+  Crew crew(options.jobs);
+  return checkObject(image, options, decoders, crew);
 }
 
 } // namespace wavesan::waitcheck

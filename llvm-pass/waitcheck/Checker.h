@@ -6,12 +6,11 @@
 #define WAVESAN_WAITCHECK_CHECKER_H
 
 #include "CodeObject.h"
+#include "Crew.h"
 #include "Diagnostics.h"
 #include "PathSearch.h"
 
 #include <functional>
-#include <map>
-#include <mutex>
 
 namespace wavesan::waitcheck {
 
@@ -43,17 +42,12 @@ struct CheckResult {
   CheckCounts counts;
 };
 
-/// Decoders by target and wave size. One per thread: not thread-safe.
-class Decoders {
-public:
-  llvm::Expected<IsaContext *> get(const TargetEntry &target, bool wave64);
-
-private:
-  std::map<std::pair<const TargetEntry *, bool>, std::unique_ptr<IsaContext>> contexts;
-};
-
 /// Checks one code object. The image must stay alive during the call.
 llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const CheckOptions &options, Decoders &decoders);
+/// The same with the threads of a crew that other objects share, instead of options.jobs of its own. Results do not
+/// depend on their number.
+llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const CheckOptions &options, Decoders &decoders,
+                                        Crew &crew);
 
 /// Everything about one function that its own analysis yields (tests use it directly).
 struct FunctionResult {

@@ -7,7 +7,8 @@
 namespace wavesan::waitcheck {
 namespace {
 
-/// The weakest number that clears the item just before the consumer. The consumer's own events, which its age already counts, come later.
+/// The weakest number that clears the item just before the consumer. The consumer's own events, which its age already
+/// counts, come later.
 int sufficientWait(const IsaContext &isa, const Function &f, const Hazard &h) {
   if (!isOrdered(h.item.cls()))
     return 0;
@@ -20,9 +21,12 @@ int sufficientWait(const IsaContext &isa, const Function &f, const Hazard &h) {
   return std::max(age, 0);
 }
 
-Confidence confidenceOf(const Hazard &h, const HazardPath &path) {
+Confidence confidenceOf(const Function &f, const Hazard &h, const HazardPath &path) {
   switch (h.item.kind()) {
-  case ItemKind::LdsCopy:      // whether the addresses meet is not known
+  case ItemKind::LdsCopy: // unless it is known that the addresses meet
+    if (h.code == HazardCode::LdsReadDuringCopy && f.lds && f.lds->certainlyMeets(h.item.slot(), h.consumer))
+      break;
+    return Confidence::Possible;
   case ItemKind::FlatLdsWrite: // whether it goes to LDS is not known
   case ItemKind::Anything:
     return Confidence::Possible;
@@ -95,8 +99,8 @@ Place placeOf(const IsaContext &isa, const Function &f, uint32_t instruction, Li
   return p;
 }
 
-void explainHazards(const IsaContext &isa, const Function &f, const FunctionResult &found, LineTable &lines, const CheckOptions &options,
-                    CheckResult &result) {
+void explainHazards(const IsaContext &isa, const Function &f, const FunctionResult &found, LineTable &lines,
+                    const CheckOptions &options, CheckResult &result) {
   PathSearch search(isa, f, found.solution);
   // One diagnostic per (kind, producer, consumer, counter): its registers belong together.
   struct Group {
@@ -111,7 +115,9 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
       entrySeen[static_cast<unsigned>(h.item.cls())] = true;
     }
     const Counter c = h.item.cls() == OrderClass::WaitStates ? Counter::Count : isa.generation().counter(h.item.cls());
-    groups[{h.consumer, h.code, h.item.producer, static_cast<unsigned>(c)}].hazards.push_back(&h);
+    // Several copies into LDS that one wait would complete are one mistake.
+    const uint32_t producer = h.item.kind() == ItemKind::LdsCopy ? noProducer : h.item.producer;
+    groups[{h.consumer, h.code, producer, static_cast<unsigned>(c)}].hazards.push_back(&h);
   }
   unsigned kept = 0;
   for (const auto &[key, group] : groups) {
@@ -124,11 +130,14 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
     HazardPath path;
     const Hazard *shown = nullptr;
     for (const Hazard *each : group.hazards) {
-      // Register hazards of one operation share the path; only superseded parts differ, so each is asked until one is found.
-      HazardPath p = shown ? path : search.find(*each);
+      // Register hazards of one operation share the path; only superseded parts differ, so each is asked until one is
+      // found. Of several copies a proven one is shown.
+      const bool shares =
+          shown && (each->item.kind() != ItemKind::LdsCopy || confidenceOf(f, *shown, path) == Confidence::Proven);
+      HazardPath p = shares ? path : search.find(*each);
       if (!p.found && p.exhausted)
         continue; // no feasible path for this register
-      if (!shown) {
+      if (!shown || (!shares && confidenceOf(f, *each, p) == Confidence::Proven)) {
         shown = each;
         path = p;
       }
@@ -141,7 +150,7 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
     }
     Diagnostic d;
     d.code = h.code;
-    d.confidence = confidenceOf(*shown, path);
+    d.confidence = confidenceOf(f, *shown, path);
     if (options.provenOnly && d.confidence != Confidence::Proven) {
       ++result.counts.belowConfidence;
       continue;
@@ -168,7 +177,8 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
       if (b.first == b.last || f.code[last].decoded < 0)
         continue;
       const Control control = isa.decoded(f.code[last].decoded).facts.control;
-      if (control == Control::Branch || control == Control::CondBranch || control == Control::SetPc || control == Control::Call) {
+      if (control == Control::Branch || control == Control::CondBranch || control == Control::SetPc ||
+          control == Control::Call) {
         Place step = placeOf(isa, f, last, lines);
         const bool jumps = f.blocks[path.blocks[k + 1]].first != last + 1;
         step.text += jumps ? "   (taken)" : "   (not taken)";
@@ -225,7 +235,8 @@ void auditWaits(const IsaContext &isa, const Function &f, const Solution &s, Lin
           for (unsigned c = 0; c < numCounters; ++c) {
             if (d.wait[c] < 0)
               continue;
-            // The smallest age among the cleared items that something behind the wait needs is the weakest number that would do.
+            // The smallest age among the cleared items that something behind the wait needs is the weakest number that
+            // would do.
             int weakest = -1;
             bool memory = false;
             for (const Item &item : state.all()) {
@@ -241,7 +252,8 @@ void auditWaits(const IsaContext &isa, const Function &f, const Solution &s, Lin
             }
             if (weakest == d.wait[c])
               continue;
-            result.audit.push_back({f.entry.name, placeOf(isa, f, i, lines), g.nameOf(static_cast<Counter>(c)), d.wait[c], weakest, memory});
+            result.audit.push_back({f.entry.name, placeOf(isa, f, i, lines), g.nameOf(static_cast<Counter>(c)),
+                                    d.wait[c], weakest, memory});
           }
       }
       transfer.step(state, i, s.callProves[b], nullptr);

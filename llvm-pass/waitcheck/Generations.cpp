@@ -257,6 +257,8 @@ constexpr Generation gfx900 = {
     .sourceTranslation = false,
     .flatInOrder = false,
     .wideStoreStates = 1,
+    .wideRegisters = false,
+    .packedWorkItemIds = false,
     .wavesOf64Only = true,
 };
 
@@ -272,6 +274,8 @@ constexpr Generation gfx906 = {
     .sourceTranslation = false,
     .flatInOrder = false,
     .wideStoreStates = 1,
+    .wideRegisters = false,
+    .packedWorkItemIds = false,
     .wavesOf64Only = true,
 };
 
@@ -287,6 +291,8 @@ constexpr Generation gfx90a = {
     .sourceTranslation = false,
     .flatInOrder = false,
     .wideStoreStates = 1,
+    .wideRegisters = false,
+    .packedWorkItemIds = true,
     .wavesOf64Only = true,
 };
 
@@ -302,6 +308,8 @@ constexpr Generation gfx940 = {
     .sourceTranslation = false,
     .flatInOrder = false,
     .wideStoreStates = 2,
+    .wideRegisters = false,
+    .packedWorkItemIds = true,
     .wavesOf64Only = true,
 };
 
@@ -317,6 +325,8 @@ constexpr Generation gfx10 = {
     .sourceTranslation = false,
     .flatInOrder = true,
     .wideStoreStates = 0,
+    .wideRegisters = false,
+    .packedWorkItemIds = false,
     .wavesOf64Only = false,
 };
 
@@ -332,6 +342,8 @@ constexpr Generation gfx11 = {
     .sourceTranslation = false,
     .flatInOrder = true,
     .wideStoreStates = 0,
+    .wideRegisters = false,
+    .packedWorkItemIds = true,
     .wavesOf64Only = false,
 };
 
@@ -347,6 +359,8 @@ constexpr Generation gfx12 = {
     .sourceTranslation = false,
     .flatInOrder = true,
     .wideStoreStates = 0,
+    .wideRegisters = false,
+    .packedWorkItemIds = true,
     .wavesOf64Only = false,
 };
 
@@ -362,6 +376,8 @@ constexpr Generation gfx1250 = {
     .sourceTranslation = true,
     .flatInOrder = true,
     .wideStoreStates = 0,
+    .wideRegisters = true,
+    .packedWorkItemIds = true,
     .wavesOf64Only = false,
 };
 

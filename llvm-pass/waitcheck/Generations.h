@@ -34,6 +34,8 @@ struct Generation {
   bool sourceTranslation;   ///< xcnt: sources of memory instructions stay locked until address translation
   bool flatInOrder;         ///< FLAT counts in order on both counters
   uint8_t wideStoreStates;  ///< wait states before the data of a store wider than 64 bits may be written by a VALU; 0: none
+  bool wideRegisters;     ///< 1024 vector registers, through s_set_vgpr_msb
+  bool packedWorkItemIds; ///< v0 holds all three ids of a work-item at a kernel's start
   bool wavesOf64Only;
 
   Counter counter(OrderClass c) const { return counterOf[static_cast<unsigned>(c)]; }

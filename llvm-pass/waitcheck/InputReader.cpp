@@ -40,7 +40,8 @@ public:
   Reader(const InputOptions &options, Inputs &inputs) : options(options), inputs(inputs) {}
 
   /// `wanted`: the user named this file, so silence about it would be wrong.
-  void read(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted, unsigned depth) {
+  void read(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted,
+            unsigned depth) {
     if (depth > maxDepth)
       return problem(name, "nested too deeply");
     if (bytes.starts_with(elfMagic))
@@ -61,7 +62,8 @@ public:
   void problem(const std::string &name, llvm::Error e) { problem(name, llvm::toString(std::move(e))); }
 
 private:
-  void readElf(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted, unsigned depth) {
+  void readElf(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted,
+               unsigned depth) {
     if (bytes.size() < sizeof(llvm::ELF::Elf64_Ehdr))
       return problem(name, "truncated ELF file");
     // Containers may hold an image at any offset; the ELF reader wants it aligned.
@@ -116,7 +118,8 @@ private:
   }
 
   /// One or several bundles, one behind the other, with padding between.
-  void readBundles(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, unsigned depth) {
+  void readBundles(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes,
+                   unsigned depth) {
     bool found = false;
     while (!bytes.empty()) {
       const size_t at = std::min(bytes.find(bundleMagic), bytes.find(compressedMagic));
@@ -138,7 +141,8 @@ private:
   }
 
   /// Returns the size of the bundle, 0 if it is damaged.
-  uint64_t readBundle(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, unsigned depth) {
+  uint64_t readBundle(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes,
+                      unsigned depth) {
     size_t at = bundleMagic.size();
     auto number = [&](uint64_t &value) {
       if (bytes.size() - at < 8)
@@ -200,7 +204,8 @@ private:
   }
 
   /// clang's offload binaries, one behind the other. Parsed here: LLVM's reader trusts the offsets in the file.
-  void readOffloadBinaries(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, unsigned depth) {
+  void readOffloadBinaries(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes,
+                           unsigned depth) {
     for (;;) {
       const size_t at = bytes.find(offloadMagic);
       if (at == StringRef::npos)
@@ -216,7 +221,8 @@ private:
       const StringRef binary = bytes.take_front(size);
       const StringRef entry = binary.substr(entryOffset, entrySize);
       // kind, producer and flags take eight bytes; then the strings and the image
-      const uint64_t strings = u64(entry, 8), numStrings = u64(entry, 16), imageOffset = u64(entry, 24), imageSize = u64(entry, 32);
+      const uint64_t strings = u64(entry, 8), numStrings = u64(entry, 16), imageOffset = u64(entry, 24),
+                     imageSize = u64(entry, 32);
       if (imageOffset > size || imageSize > size - imageOffset || strings > size || numStrings > (size - strings) / 16)
         return problem(name, "damaged offload binary: entry");
       StringRef triple, arch;
@@ -231,12 +237,14 @@ private:
           arch = text(value);
       }
       if (triple.starts_with("amdgcn") && matches(arch))
-        read(name + ":" + triple.str() + "-" + arch.str(), storage, binary.substr(imageOffset, imageSize), true, depth + 1);
+        read(name + ":" + triple.str() + "-" + arch.str(), storage, binary.substr(imageOffset, imageSize), true,
+             depth + 1);
       bytes = bytes.drop_front(size);
     }
   }
 
-  void readArchive(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted, unsigned depth) {
+  void readArchive(const std::string &name, std::shared_ptr<llvm::MemoryBuffer> storage, StringRef bytes, bool wanted,
+                   unsigned depth) {
     if (bytes.starts_with(thinArchiveMagic))
       return problem(name, "thin archives are not supported; name their members");
     auto archive = llvm::object::Archive::create({bytes, name});
@@ -283,7 +291,8 @@ private:
 
 void readFile(StringRef path, const InputOptions &options, Inputs &inputs, bool wanted) {
   Reader reader(options, inputs);
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto file = path == "-" ? llvm::MemoryBuffer::getSTDIN()
+                          : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
     return reader.problem(path.str(), file.getError().message());
   std::shared_ptr<llvm::MemoryBuffer> storage(std::move(*file));
@@ -312,7 +321,8 @@ void readInput(StringRef path, const InputOptions &options, Inputs &inputs) {
   }
   std::vector<std::string> files;
   std::error_code error;
-  for (llvm::sys::fs::recursive_directory_iterator it(path, error, /*follow_symlinks=*/false), end; it != end && !error; it.increment(error))
+  for (llvm::sys::fs::recursive_directory_iterator it(path, error, /*follow_symlinks=*/false), end; it != end && !error;
+       it.increment(error))
     if (it->type() == llvm::sys::fs::file_type::regular_file)
       files.push_back(it->path());
   if (error)

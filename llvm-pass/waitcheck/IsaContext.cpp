@@ -148,6 +148,12 @@ llvm::Error IsaContext::initialize() {
   vccHigh = slotOf("vcc_hi");
   execLow = slotOf("exec_lo");
   execHigh = slotOf("exec_hi");
+  if (slotNames.size() >= 0xff00)
+    return llvm::createStringError("LLVM knows more registers than the wait checker has numbers for");
+  const uint16_t v0 = slotOf("v0");
+  for (unsigned i = 0; i < (target.generation->wideRegisters ? 1024u : 256u); i += 255) // s_set_vgpr_msb adds to their numbers
+    if (slotOf("v" + std::to_string(i)) != v0 + i)
+      return llvm::createStringError("LLVM numbers vector registers in an unexpected order");
   const uint16_t s0 = slotOf("s0");
   for (unsigned i = 0; i < 102; ++i) // pairs are found as neighbours
     if (slotOf("s" + std::to_string(i)) != s0 + i)
@@ -290,8 +296,17 @@ bool IsaContext::decodeRaw(ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegR
       size > bytes.size())
     return false;
   d.size = static_cast<uint8_t>(size);
-  extract(inst, d, registers);
+  extract(inst, window.bytes, d, registers);
   return true;
+}
+
+bool IsaContext::disassemble(ArrayRef<uint8_t> bytes, llvm::MCInst &inst) const {
+  uint64_t size = 0;
+  Window window(bytes);
+  constantReplaced(window);
+  return !literalWithoutRoom(window.bytes) &&
+         disassembler->getInstruction(inst, size, window.bytes, 0, llvm::nulls()) == llvm::MCDisassembler::Success && size != 0 &&
+         size <= bytes.size();
 }
 
 std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) const {
@@ -317,7 +332,7 @@ std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) c
 
 // ---- facts ----------------------------------------------------------------------------------------------------------------------------
 
-void IsaContext::extract(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const {
+void IsaContext::extract(const llvm::MCInst &inst, ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const {
   d.opcode = inst.getOpcode();
   d.facts = opcodes->facts[d.opcode];
   d.wait.fill(-1);
@@ -339,20 +354,57 @@ void IsaContext::extract(const llvm::MCInst &inst, Decoded &d, std::vector<RegRe
                      d.facts.control == Control::Barrier || d.facts.control == Control::BarrierWait;
   if (!meant)
     d.immediate = 0;
-  extractRegisters(inst, d, registers);
+  extractRegisters(inst, bytes, d, registers);
   if (d.facts.control == Control::Wait)
     extractWait(inst, d);
   if (d.facts.scalar != ScalarForm::None)
     extractScalar(inst, d);
 }
 
-void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const {
+namespace {
+
+/// Sub-dword operands of SDWA encodings: which halves of their registers they touch. From the second dword.
+struct SdwaHalves {
+  uint8_t result = 3;
+  bool keepsRest = false; ///< the result leaves the other bytes as they are
+  uint8_t nextSource() { return next < 2 ? sources[next++] : uint8_t(3); }
+
+  /// `hasResult`: a vector register (comparisons have other fields there). `halves`: halves are written on their own.
+  static SdwaHalves of(ArrayRef<uint8_t> bytes, bool hasResult, bool halves) {
+    const uint32_t word = llvm::support::endian::read32le(bytes.data() + 4);
+    // Bytes 0 to 3, words 0 and 1, the whole.
+    auto touched = [](uint32_t select) -> uint8_t { return select < 4 ? (select < 2 ? 1 : 2) : select == 4 ? 1 : select == 5 ? 2 : 3; };
+    SdwaHalves s;
+    constexpr uint32_t preserve = 2;
+    if (hasResult && halves && (word >> 11 & 3) == preserve) {
+      s.keepsRest = true;
+      s.result = touched(word >> 8 & 7);
+    }
+    s.sources[0] = touched(word >> 16 & 7);
+    s.sources[1] = touched(word >> 24 & 7);
+    // A constant as first source is no register operand.
+    if ((word >> 23 & 1) && (word & 255) >= 128)
+      s.next = 1;
+    return s;
+  }
+
+private:
+  uint8_t sources[2] = {3, 3};
+  unsigned next = 0;
+};
+
+} // namespace
+
+void IsaContext::extractRegisters(const llvm::MCInst &inst, ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const {
   const llvm::MCInstrDesc &desc = instrInfo->get(inst.getOpcode());
   std::vector<RegRef> uses, defs, data;
   // Two operands may name one register. They stay two: in another encoding of the form they differ.
   auto add = [](std::vector<RegRef> &to, RegRef r) { to.push_back(r); };
   const bool half = d.facts.resultHalf != Half::Whole && d.facts.result && !target.generation->d16WritesWhole;
   unsigned vectorUses = 0;
+  SdwaHalves sdwa;
+  if (d.facts.sdwa)
+    sdwa = SdwaHalves::of(bytes, desc.getNumDefs() != 0 && !desc.isCompare(), !target.generation->d16WritesWhole);
   for (unsigned i = 0; i < inst.getNumOperands(); ++i) {
     const llvm::MCOperand &op = inst.getOperand(i);
     if (!op.isReg() || !op.getReg())
@@ -361,6 +413,8 @@ void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vec
       for (RegRef r : registersOf[op.getReg()]) {
         if (half && r.mask == 3)
           r.mask = static_cast<uint8_t>(d.facts.resultHalf);
+        if (d.facts.sdwa && slotIsVector[r.slot])
+          r.mask &= sdwa.result;
         add(defs, r);
       }
       continue;
@@ -373,6 +427,9 @@ void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vec
         reg = inst.getOperand(tied).getReg();
       // A 16-bit load keeps the other half of its register: that is a masked write at completion, not a read.
       if (half)
+        continue;
+      // Likewise a result that keeps what it does not write. (The sum of a multiply-add is read.)
+      if (sdwa.keepsRest && !opcodeStem(inst.getOpcode()).contains("MAC_"))
         continue;
     }
     ArrayRef<RegRef> refs = registersOf[reg];
@@ -390,6 +447,8 @@ void IsaContext::extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vec
       if ((buffer && i == 0) || (!buffer && !name.starts_with("SCRATCH_") && vectorUses == 2))
         keep = static_cast<uint8_t>(d.facts.dataHalf);
     }
+    if (d.facts.sdwa && tied < 0)
+      keep = sdwa.nextSource();
     for (RegRef r : refs)
       add(uses, {r.slot, static_cast<uint8_t>(r.mask & keep)});
   }

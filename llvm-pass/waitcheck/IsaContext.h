@@ -72,6 +72,21 @@ struct ScalarOperands {
   bool operator==(const ScalarOperands &) const = default;
 };
 
+/// One operand as it stands in the instruction.
+struct PlainOperand {
+  enum class Kind : uint8_t { Other, Register, Immediate } kind = Kind::Other;
+  uint16_t slot = noSlot;  ///< of its first 32-bit register
+  uint8_t registers = 0;   ///< how many
+  int64_t imm = 0;
+};
+
+/// For the few places that need operands one by one.
+struct PlainInstruction {
+  llvm::StringRef stem;
+  unsigned numDefs = 0; ///< the first so many operands are results
+  llvm::SmallVector<PlainOperand, 8> operands;
+};
+
 struct Decoded {
   unsigned opcode = 0;
   OpcodeFacts facts;
@@ -79,6 +94,7 @@ struct Decoded {
   uint8_t numEffects = 0;
   std::array<Effect, 4> effects;
   std::array<int8_t, numCounters> wait; ///< -1: not waited for
+  bool wide = false;                    ///< registers are not those of the bytes alone (s_set_vgpr_msb)
   bool unsupported = false;             ///< counts on a counter that the generation's table does not have
   bool waitUnknown = false;             ///< a wait whose number is in a register: proves nothing
   bool hasTarget = false;
@@ -117,6 +133,13 @@ public:
   int decode(llvm::ArrayRef<uint8_t> bytes);
   /// The same without looking at caches and forms (for tests of them). `registers`: uses, defs, store data.
   bool decodeRaw(llvm::ArrayRef<uint8_t> bytes, Decoded &out, std::vector<RegRef> &registers) const;
+
+  /// The instruction at the start of `bytes`, decoded to `plain`, behind s_set_vgpr_msb `mode` (gfx1250): an index for decoded(), `plain`
+  /// itself if it has no vector registers, -1 if it is not known which of its registers the mode changes.
+  int decodeWide(llvm::ArrayRef<uint8_t> bytes, uint8_t mode, int plain);
+  bool hasVectorRegisters(const Decoded &d, const uint8_t *bytes) const;
+  /// Its operands, one by one. False if there is no instruction.
+  bool plain(llvm::ArrayRef<uint8_t> bytes, PlainInstruction &out) const;
 
   const Decoded &decoded(unsigned index) const { return instructions[index]; }
   /// The registers of the instruction at `bytes`, which decoded to d.
@@ -158,10 +181,11 @@ private:
   int decodeNew(llvm::ArrayRef<uint8_t> bytes);
   int commit(const Decoded &d, llvm::ArrayRef<RegRef> registers);
   struct Window;
+  bool disassemble(llvm::ArrayRef<uint8_t> bytes, llvm::MCInst &inst) const;
   bool literalWithoutRoom(llvm::ArrayRef<uint8_t> bytes) const;
   bool constantReplaced(Window &window) const;
-  void extract(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const;
-  void extractRegisters(const llvm::MCInst &inst, Decoded &d, std::vector<RegRef> &registers) const;
+  void extract(const llvm::MCInst &inst, llvm::ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const;
+  void extractRegisters(const llvm::MCInst &inst, llvm::ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const;
   void extractWait(const llvm::MCInst &inst, Decoded &d) const;
   void extractScalar(const llvm::MCInst &inst, Decoded &d) const;
   void planEffects(const llvm::MCInst &inst, Decoded &d) const;
@@ -208,6 +232,7 @@ private:
   std::vector<RegRef> pool;
   llvm::DenseMap<uint64_t, int> byDword, byQword; ///< -2: longer
   llvm::StringMap<int> byBytes;
+  llvm::StringMap<int> byMode; ///< bytes and the mode of s_set_vgpr_msb
   FormTable forms, partialForms;
 };
 

@@ -253,6 +253,7 @@ bool scalarControl(StringRef stem, OpcodeFacts &f) {
     f.padding = stem.starts_with("S_CODE_END");
   } else if (stem == "S_BARRIER" || stem.starts_with("S_BARRIER_SIGNAL")) {
     f.control = Control::Barrier;
+    f.wholeBarrier = stem == "S_BARRIER";
     if (stem.contains("_ISFIRST"))
       f.family = Family::BarrierScc;
   } else if (stem == "S_BARRIER_WAIT")

@@ -94,6 +94,7 @@ struct OpcodeFacts {
   bool wideStoreCandidate : 1 = false;
   bool nop : 1 = false;
   bool vgprMsb : 1 = false;      ///< changes the meaning of VGPR numbers (gfx1250)
+  bool wholeBarrier : 1 = false; ///< a barrier that needs no number
   bool padding : 1 = false;      ///< s_code_end, s_nop
 };
 

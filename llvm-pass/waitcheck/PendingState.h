@@ -13,8 +13,8 @@ namespace wavesan::waitcheck {
 
 /// One pending thing. Packed: states hold hundreds of them.
 struct Item {
-  uint32_t key;         ///< see make(); sorts by slot
-  uint32_t producer;    ///< instruction index in its function, or noProducer
+  uint32_t key;      ///< see make(); sorts by slot
+  uint32_t producer; ///< instruction index in its function, or noProducer
   uint8_t age = 0;
   uint8_t secondAge = 0;
   OrderClass second = OrderClass::Count; ///< gfx1250 sources: also complete when the operation itself is
@@ -32,6 +32,10 @@ static_assert(numOrderClasses <= 64);
 
 /// The slot of items that stand for no register.
 inline constexpr uint16_t memorySlot = 0xfffe;
+/// Slots of copies into LDS whose bytes are known (LdsFacts.h). They sort in front of memorySlot and behind all
+/// registers.
+inline constexpr uint16_t firstCopySlot = 0xff00;
+inline constexpr uint16_t numCopySlots = memorySlot - firstCopySlot;
 
 /// What happens to one item at one instruction. The state and the path search use these same rules.
 struct ItemRules {
@@ -104,6 +108,13 @@ public:
     return llvm::ArrayRef<Item>(first, last);
   }
 
+  /// Items that stand for no register.
+  llvm::ArrayRef<Item> withoutRegister() const {
+    if (items.empty() || items.back().slot() < firstCopySlot)
+      return {};
+    return llvm::ArrayRef<Item>(lower(uint32_t(firstCopySlot) << 12), items.end());
+  }
+
   /// Adds the item, replacing an equal-keyed older one (which the younger one stands for).
   void put(const Item &item);
 
@@ -143,7 +154,8 @@ private:
   }
 
   llvm::SmallVector<Item, 0> items; ///< sorted by key
-  std::array<uint64_t, 4> slots{};  ///< a superset of the slots present, modulo 256: vector registers do not collide with each other
+  std::array<uint64_t, 4>
+      slots{}; ///< a superset of the slots present, modulo 256: vector registers do not collide with each other
   bool storeData = false;
 };
 

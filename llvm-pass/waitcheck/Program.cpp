@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 
+#include "LdsFacts.h"
+
 #include "llvm/ADT/DenseSet.h"
 
 #include <algorithm>
@@ -48,8 +50,10 @@ public:
         break;
       case ScalarForm::Add64: {
         pair = true;
-        const auto ah = s.a == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immA >> 32)) : value(s.a + 1, 0);
-        const auto bh = s.b == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immB >> 32)) : value(s.b + 1, 0);
+        const auto ah =
+            s.a == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immA >> 32)) : value(s.a + 1, 0);
+        const auto bh =
+            s.b == noSlot ? std::optional<uint32_t>(static_cast<uint32_t>(s.immB >> 32)) : value(s.b + 1, 0);
         if (a && b && ah && bh) {
           const uint64_t sum = (uint64_t(*ah) << 32 | *a) + (uint64_t(*bh) << 32 | *b);
           low = static_cast<uint32_t>(sum);
@@ -104,7 +108,8 @@ private:
     return std::nullopt;
   }
   void forget(uint16_t slot) {
-    known.erase(std::remove_if(known.begin(), known.end(), [&](const auto &k) { return k.first == slot; }), known.end());
+    known.erase(std::remove_if(known.begin(), known.end(), [&](const auto &k) { return k.first == slot; }),
+                known.end());
   }
   const IsaContext &isa;
   std::vector<std::pair<uint16_t, uint32_t>> known;
@@ -113,9 +118,7 @@ private:
 
 class Builder {
 public:
-  Builder(IsaContext &isa, Function &f) : isa(isa), f(f) {
-    returnSlot = isa.slotOf("s30");
-  }
+  Builder(IsaContext &isa, Function &f) : isa(isa), f(f) { returnSlot = isa.slotOf("s30"); }
 
   void run() {
     const CodeSection &s = *f.section;
@@ -149,6 +152,7 @@ public:
     }
     connect();
     orderBlocks();
+    widenRegisters();
     countGaps();
   }
 
@@ -184,7 +188,8 @@ private:
     const std::vector<uint64_t> &changed = f.section->relocations;
     if (index >= 0 && !changed.empty()) {
       auto next = std::lower_bound(changed.begin(), changed.end(), offset);
-      if (next != changed.end() && *next < offset + isa.decoded(index).size && isa.decoded(index).facts.scalar != ScalarForm::None) {
+      if (next != changed.end() && *next < offset + isa.decoded(index).size &&
+          isa.decoded(index).facts.scalar != ScalarForm::None) {
         Decoded unknown = isa.decoded(index); // its literal is not final
         unknown.scalar.valid = false;
         index = static_cast<int>(isa.addVariant(unknown));
@@ -205,10 +210,12 @@ private:
     while (offset + 4 <= f.section->bytes.size() && find(offset) < 0) {
       offset += decodeOne(offset);
       const Decoded *d = at(f.code.size() - 1);
-      if (!d || d->facts.control == Control::End || d->facts.control == Control::Branch || d->facts.control == Control::SetPc)
+      if (!d || d->facts.control == Control::End || d->facts.control == Control::Branch ||
+          d->facts.control == Control::SetPc)
         return;
     }
-    // Falls into code that is already there: a chunk's last instruction is followed by that instruction, not by the next in the list.
+    // Falls into code that is already there: a chunk's last instruction is followed by that instruction, not by the
+    // next in the list.
     if (find(offset) >= 0)
       joins[static_cast<uint32_t>(f.code.size() - 1)] = static_cast<uint32_t>(find(offset));
   }
@@ -403,6 +410,73 @@ private:
     std::reverse(f.order.begin(), f.order.end());
   }
 
+  /// gfx1250: s_set_vgpr_msb gives the vector registers of what follows it two more bits. Where it was executed with
+  /// the same bits on all paths, instructions are replaced by those with the registers that they mean.
+  void widenRegisters() {
+    if (!isa.generation().wideRegisters)
+      return;
+    constexpr int16_t unreached = -2, unknown = -1;
+    bool any = false;
+    for (uint32_t b : f.order)
+      for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last && !any; ++i)
+        any = modeBehind(i, 0, unknown) != 0;
+    if (!any)
+      return;
+    std::vector<int16_t> entry(f.blocks.size(), unreached);
+    entry[0] = 0; // by the calling convention
+    std::vector<uint32_t> work{0};
+    while (!work.empty()) {
+      const uint32_t b = work.back();
+      work.pop_back();
+      int16_t mode = entry[b];
+      for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i)
+        mode = modeBehind(i, mode, unknown);
+      for (uint32_t next : f.blocks[b].successors) {
+        const int16_t joined = entry[next] == unreached || entry[next] == mode ? mode : unknown;
+        if (joined != entry[next]) {
+          entry[next] = joined;
+          work.push_back(next);
+        }
+      }
+    }
+    for (uint32_t b : f.order) {
+      int16_t mode = entry[b];
+      for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i) {
+        if (at(i) && mode != 0) {
+          const int wide =
+              mode == unknown ? -1 : isa.decodeWide(f.bytesAt(i), static_cast<uint8_t>(mode), f.code[i].decoded);
+          if (wide >= 0)
+            f.code[i].decoded = wide;
+          else if (isa.hasVectorRegisters(*at(i), f.bytesAt(i).data()))
+            notWidened.insert(i);
+        }
+        mode = modeBehind(i, mode, unknown);
+      }
+    }
+  }
+
+  int16_t modeBehind(uint32_t i, int16_t mode, int16_t unknown) const {
+    const Decoded *d = at(i);
+    if (!d)
+      return mode;
+    if (d->facts.vgprMsb)
+      return static_cast<int16_t>(d->immediate & 255); // the upper byte is the old mode
+    if (d->facts.control == Control::Call)
+      return 0;
+    // s_setreg to the mode register also writes these bits, whatever its own field is: the result's are 12 and 13, then
+    // the sources'.
+    const llvm::StringRef stem = isa.opcodeStem(d->opcode);
+    if (!stem.starts_with("S_SETREG"))
+      return mode;
+    constexpr unsigned modeRegister = 1;
+    const EncodingWord word = EncodingWord::read(f.bytesAt(i).data(), d->size / 4);
+    if (word.field(0, 6) != modeRegister)
+      return mode;
+    if (!stem.starts_with("S_SETREG_IMM32"))
+      return unknown;
+    return static_cast<int16_t>(word.field(32 + 14, 6) | word.field(32 + 12, 2) << 6);
+  }
+
   void countGaps() {
     auto note = [&](unsigned &counter, uint32_t i) {
       ++counter;
@@ -418,7 +492,7 @@ private:
           note(f.gaps.unsupported, i);
         else if (d->waitUnknown)
           note(f.gaps.unknownWaits, i);
-        else if (d->facts.vgprMsb && d->immediate != 0)
+        else if (!notWidened.empty() && notWidened.contains(i))
           note(f.gaps.wideRegisters, i);
         else if (!unresolved.empty() && unresolved.contains(i))
           note(f.gaps.indirectBranches, i);
@@ -428,12 +502,13 @@ private:
   IsaContext &isa;
   Function &f;
   size_t base = 0;
-  std::vector<int32_t> indexOf;  ///< instruction by dword offset from base
+  std::vector<int32_t> indexOf;                     ///< instruction by dword offset from base
   llvm::DenseMap<uint32_t, int32_t> indexOfOutside; ///< by dword offset, outside of the symbol's range
-  std::vector<uint32_t> blockOf; ///< by instruction
-  llvm::DenseMap<uint32_t, uint32_t> indirect; ///< resolved jumps through registers
-  llvm::DenseMap<uint32_t, uint32_t> joins;    ///< chunk ends that fall into existing code
+  std::vector<uint32_t> blockOf;                    ///< by instruction
+  llvm::DenseMap<uint32_t, uint32_t> indirect;      ///< resolved jumps through registers
+  llvm::DenseMap<uint32_t, uint32_t> joins;         ///< chunk ends that fall into existing code
   llvm::DenseSet<uint32_t> unresolved;
+  llvm::DenseSet<uint32_t> notWidened; ///< vector instructions behind an unknown s_set_vgpr_msb
   uint16_t returnSlot = noSlot;
 };
 
@@ -444,6 +519,7 @@ Function buildFunction(IsaContext &isa, const FunctionEntry &entry, const CodeSe
   f.entry = entry;
   f.section = &section;
   Builder(isa, f).run();
+  f.lds = LdsFacts::of(isa, f);
   return f;
 }
 

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 namespace wavesan::waitcheck {
@@ -18,14 +19,14 @@ namespace wavesan::waitcheck {
 struct CodeSection {
   llvm::ArrayRef<uint8_t> bytes;
   uint64_t address = 0;
-  uint64_t index = 0; ///< ELF section index, for line tables
+  uint64_t index = 0;                ///< ELF section index, for line tables
   std::vector<uint64_t> relocations; ///< sorted offsets of what the linker will still change
 };
 
 /// Eight bytes per instruction: large objects have tens of millions.
 struct Instruction {
-  uint32_t offset;  ///< from the start of the section
-  int32_t decoded;  ///< into IsaContext; -1: no instruction of this target
+  uint32_t offset; ///< from the start of the section
+  int32_t decoded; ///< into IsaContext; -1: no instruction of this target
 };
 
 enum class CallKind : uint8_t { None, Known, Unknown };
@@ -46,8 +47,8 @@ struct Gaps {
   unsigned indirectBranches = 0; ///< assumed to go to every block of the function
   unsigned unknownWaits = 0;     ///< waits whose number is in a register: assumed to wait for nothing
   unsigned externalCalls = 0;    ///< callee outside the object: assumed to keep to the calling convention
-  unsigned wideRegisters = 0;    ///< s_set_vgpr_msb: register numbers beyond 255 are not followed
-  std::string firstName;         ///< disassembly of the first of them
+  unsigned wideRegisters = 0; ///< vector instructions whose registers s_set_vgpr_msb changes in a way that is not known
+  std::string firstName;      ///< disassembly of the first of them
   bool any() const {
     return undecodable || unsupported || indirectBranches || unknownWaits || externalCalls || wideRegisters;
   }
@@ -62,21 +63,36 @@ struct FunctionEntry {
   unsigned section = 0; ///< into the object's code sections
 };
 
+class LdsFacts;
+
 struct Function {
   FunctionEntry entry;
   const CodeSection *section = nullptr;
   std::vector<Instruction> code;
-  std::vector<Block> blocks; ///< by instruction; block 0 is the entry. The last may be an empty one, which unresolved jumps go to
+  std::vector<Block>
+      blocks; ///< by instruction; block 0 is the entry. The last may be an empty one, which unresolved jumps go to
   std::vector<uint32_t> order; ///< reachable blocks in reverse post order
   Gaps gaps;
+  std::shared_ptr<const LdsFacts> lds; ///< null: no copies into LDS
 
   /// The block of an instruction; null if there is none.
   const Block *blockOf(uint32_t instruction) const {
-    auto at = std::upper_bound(blocks.begin(), blocks.end(), instruction, [](uint32_t i, const Block &b) { return i < b.last; });
+    auto at = std::upper_bound(blocks.begin(), blocks.end(), instruction,
+                               [](uint32_t i, const Block &b) { return i < b.last; });
     return at == blocks.end() || at->first > instruction ? nullptr : &*at;
   }
   uint64_t addressOf(uint32_t instruction) const { return section->address + code[instruction].offset; }
-  llvm::ArrayRef<uint8_t> bytesAt(uint32_t instruction) const { return section->bytes.drop_front(code[instruction].offset); }
+  llvm::ArrayRef<uint8_t> bytesAt(uint32_t instruction) const {
+    return section->bytes.drop_front(code[instruction].offset);
+  }
+  /// The linker will still change some of its bytes.
+  bool isRelocated(uint32_t instruction, unsigned size) const {
+    const std::vector<uint64_t> &changed = section->relocations;
+    if (changed.empty())
+      return false;
+    auto next = std::lower_bound(changed.begin(), changed.end(), code[instruction].offset);
+    return next != changed.end() && *next < code[instruction].offset + size;
+  }
 };
 
 /// Decodes a function and builds its graph. Never fails: what cannot be understood is in gaps.

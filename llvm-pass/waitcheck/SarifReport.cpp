@@ -4,6 +4,7 @@
 // SARIF 2.1.0: one run, one rule per hazard code, the path as a code flow.
 #include "Report.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -14,6 +15,17 @@ using llvm::json::Array;
 using llvm::json::Object;
 
 std::string text(const std::string &s) { return llvm::json::isUTF8(s) ? s : llvm::json::fixUTF8(s); }
+
+/// A path as URI: what a path may not hold there is percent-encoded.
+std::string uri(const std::string &path) {
+  std::string out = !path.empty() && path[0] == '/' ? "file://" : "";
+  for (const unsigned char c : path)
+    if (llvm::isAlnum(static_cast<char>(c)) || llvm::StringRef("/-._~+").contains(static_cast<char>(c)))
+      out += static_cast<char>(c);
+    else
+      out += {'%', llvm::hexdigit(c >> 4), llvm::hexdigit(c & 15)};
+  return out;
+}
 
 class SarifSink final : public ReportSink {
 public:
@@ -77,12 +89,15 @@ private:
   Object location(const std::string &object, const std::string &function, const Place &p, const std::string &message) {
     Object physical;
     if (!p.file.empty()) {
-      Object region{{"startLine", p.line}};
-      if (p.column)
-        region["startColumn"] = p.column;
-      physical = Object{{"artifactLocation", Object{{"uri", text(p.file)}}}, {"region", std::move(region)}};
+      physical = Object{{"artifactLocation", Object{{"uri", uri(p.file)}}}};
+      if (p.line) { // compilers give code of their own line 0
+        Object region{{"startLine", p.line}};
+        if (p.column)
+          region["startColumn"] = p.column;
+        physical["region"] = std::move(region);
+      }
     } else {
-      physical = Object{{"artifactLocation", Object{{"uri", text(object)}}}};
+      physical = Object{{"artifactLocation", Object{{"uri", uri(object)}}}};
     }
     Object o{{"physicalLocation", std::move(physical)},
              {"logicalLocations", Array{Object{{"kind", "function"},

@@ -17,7 +17,8 @@ bool ownTranslation(const Decoded &d) {
 
 PendingState Transfer::entryState() const {
   PendingState s;
-  for (OrderClass c : {OrderClass::EntryLoad, OrderClass::EntryDs, OrderClass::EntrySample, OrderClass::EntryBvh, OrderClass::EntryKm})
+  for (OrderClass c :
+       {OrderClass::EntryLoad, OrderClass::EntryDs, OrderClass::EntrySample, OrderClass::EntryBvh, OrderClass::EntryKm})
     if (isa.generation().has(c))
       s.put({.key = Item::make(memorySlot, ItemKind::Anything, 3, c), .producer = noProducer});
   return s;
@@ -29,12 +30,14 @@ uint8_t Transfer::waitStates(const Decoded &d) const {
   return 1;
 }
 
-/// A younger result of the same ordered class into the same register: it lands later anyway, and when it is complete so is the older.
+/// A younger result of the same ordered class into the same register: it lands later anyway, and when it is complete so
+/// is the older.
 bool Transfer::supersededInOrder(const Item &item, const Decoded &d) const {
   // A FLAT result comes back on either of two ways, which are not ordered with each other.
   if (!isOrdered(item.cls()) || d.facts.family == Family::Flat)
     return false;
-  const bool vector = item.cls() == OrderClass::VMem || item.cls() == OrderClass::Sample || item.cls() == OrderClass::Bvh;
+  const bool vector =
+      item.cls() == OrderClass::VMem || item.cls() == OrderClass::Sample || item.cls() == OrderClass::Bvh;
   if (vector && !isa.generation().vmemWritesInOrder)
     return false;
   for (unsigned e = 0; e < d.numEffects; ++e)
@@ -43,7 +46,8 @@ bool Transfer::supersededInOrder(const Item &item, const Decoded &d) const {
   return false;
 }
 
-void Transfer::check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const {
+void Transfer::check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
+                     std::vector<Hazard> &found) const {
   const size_t before = found.size();
   auto add = [&](HazardCode code, const Item &item, uint16_t slot, uint8_t common) {
     // Two operands may name one register.
@@ -74,21 +78,23 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
           continue;
         if (item.kind() == ItemKind::Register && !supersededInOrder(item, d) && !alsoRead(r.slot, item.mask()))
           add(HazardCode::WritePending, item, r.slot, common);
-        else if (item.kind() == ItemKind::Source && !(item.cls() == OrderClass::XVMem && d.facts.result && ownTranslation(d)))
+        else if (item.kind() == ItemKind::Source &&
+                 !(item.cls() == OrderClass::XVMem && d.facts.result && ownTranslation(d)))
           add(HazardCode::WriteLockedSource, item, r.slot, common);
         else if (item.kind() == ItemKind::StoreData && d.facts.valu)
           add(HazardCode::WideStoreDataWrite, item, r.slot, common);
       }
   const bool ldsRead = d.facts.family == Family::Ds && d.facts.read && d.effects[0].cls == OrderClass::Lds;
   if (ldsRead || d.facts.control == Control::Barrier)
-    for (const Item &item : state.at(memorySlot)) {
+    for (const Item &item : state.withoutRegister()) {
+      const LdsFacts *lds = item.kind() == ItemKind::LdsCopy ? function.lds.get() : nullptr;
       if (d.facts.control == Control::Barrier) {
         if (item.kind() == ItemKind::LdsWrite || item.kind() == ItemKind::FlatLdsWrite)
           add(HazardCode::LdsWriteAtBarrier, item, memorySlot, 3);
-        else if (item.kind() == ItemKind::LdsCopy)
+        else if (item.kind() == ItemKind::LdsCopy && !(lds && lds->notReadBehind(function, item.slot(), i)))
           add(HazardCode::LdsCopyAtBarrier, item, memorySlot, 3);
       }
-      if (ldsRead && item.kind() == ItemKind::LdsCopy)
+      if (ldsRead && item.kind() == ItemKind::LdsCopy && !(lds && lds->apart(item.slot(), i)))
         add(HazardCode::LdsReadDuringCopy, item, memorySlot, 3);
     }
   if (d.facts.control == Control::SetPc)
@@ -105,7 +111,8 @@ void Transfer::checkReturn(const PendingState &state, uint32_t i, std::vector<Ha
       found.push_back({HazardCode::PendingAtReturn, i, item, item.slot(), item.mask()});
 }
 
-void Transfer::checkEntry(const PendingState &state, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const {
+void Transfer::checkEntry(const PendingState &state, const Operands &operands, uint32_t i,
+                          std::vector<Hazard> &found) const {
   if (!state.mayHave(memorySlot))
     return;
   bool vector = false, scalar = false;
@@ -175,7 +182,8 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
   } else if (item.kind() != ItemKind::Anything) {
     // A younger item of the same kind and class stands for the older one.
     for (unsigned e = 0; e < d->numEffects; ++e)
-      if (d->effects[e].hasItem && d->effects[e].item == item.kind() && d->effects[e].cls == item.cls())
+      if (d->effects[e].hasItem && d->effects[e].item == item.kind() && d->effects[e].cls == item.cls() &&
+          slotOfItem(d->effects[e], i) == item.slot())
         return false;
   }
   return true;
@@ -232,8 +240,8 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
       if (!function.entry.isKernel)
         checkEntry(state, operands, i, *found);
     }
-    // gfx1250: a vector memory instruction may overwrite sources of older ones, because their translation comes first. Like the compiler,
-    // the checker then takes the translation of those older ones as done.
+    // gfx1250: a vector memory instruction may overwrite sources of older ones, because their translation comes first.
+    // Like the compiler, the checker then takes the translation of those older ones as done.
     if (isa.generation().sourceTranslation && d.facts.result && ownTranslation(d)) {
       int done = -1;
       for (RegRef r : operands.defs())
@@ -251,7 +259,8 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
       });
     if (d.facts.control == Control::Call && callProves)
       state.removeIf([&](const Item &item) {
-        return item.cls() != OrderClass::WaitStates && (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
+        return item.cls() != OrderClass::WaitStates &&
+               (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
       });
     passWaitStates(state, d);
     // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
@@ -272,7 +281,7 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
         state.put({.key = Item::make(r.slot, ItemKind::Source, r.mask, effect.cls), .producer = i, .second = second});
     }
     if (effect.hasItem)
-      state.put({.key = Item::make(memorySlot, effect.item, 3, effect.cls), .producer = i});
+      state.put({.key = Item::make(slotOfItem(effect, i), effect.item, 3, effect.cls), .producer = i});
   }
   if (d.numData != 0 && isa.generation().wideStoreStates)
     for (RegRef r : operands.storeData())

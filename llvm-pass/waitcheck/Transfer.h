@@ -5,6 +5,7 @@
 #ifndef WAVESAN_WAITCHECK_TRANSFER_H
 #define WAVESAN_WAITCHECK_TRANSFER_H
 
+#include "LdsFacts.h"
 #include "PendingState.h"
 #include "Program.h"
 
@@ -25,13 +26,14 @@ struct Hazard {
 
 /// Steps through the instructions of one function.
 ///
-/// Order within an instruction: its events are issued (a full counter must drain first), then operands are checked, then results become
-/// pending. A wait does only the waiting.
+/// Order within an instruction: its events are issued (a full counter must drain first), then operands are checked,
+/// then results become pending. A wait does only the waiting.
 class Transfer {
 public:
   Transfer(const IsaContext &isa, const Function &function) : isa(isa), function(function), rules{isa.generation()} {}
 
-  /// Applies instruction i. `callProves`: for the call that it may be. Hazards are appended to `found` if that is not null.
+  /// Applies instruction i. `callProves`: for the call that it may be. Hazards are appended to `found` if that is not
+  /// null.
   void step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const;
 
   /// The same for a single item. False if the item is complete, or superseded, behind instruction i.
@@ -56,7 +58,12 @@ private:
   void registersOf(const Decoded &d, uint32_t i, Operands &to) const {
     isa.operands(d, function.section->bytes.data() + function.code[i].offset, to);
   }
-  void check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const;
+  /// The slot of the item that an effect of instruction i leaves.
+  uint16_t slotOfItem(const Effect &effect, uint32_t i) const {
+    return effect.item == ItemKind::LdsCopy && function.lds ? function.lds->copySlot(i) : memorySlot;
+  }
+  void check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
+             std::vector<Hazard> &found) const;
   void checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const;
   void checkEntry(const PendingState &state, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const;
   bool supersededInOrder(const Item &item, const Decoded &d) const;

@@ -163,6 +163,30 @@ void Findings::addRace(const report::Race &race) {
     document->onRace(race);
 }
 
+void Findings::waitsChecked(const WaitCheckResult &result,
+                            const std::function<bool(const report::WaitHazard &)> &selected) {
+  std::lock_guard lock(Mutex);
+  for (const std::string &problem : result.problems)
+    sayError("check_waits: a code object's waits were not checked: " + problem);
+  if (!result.complete)
+    return;
+  ++Sum.waitObjects;
+  Sum.waitGaps += result.incompleteFunctions;
+  for (const report::WaitHazard &hazard : result.hazards) {
+    if (!selected(hazard))
+      continue;
+    ++Sum.waitHazards;
+    Page.add(&abi::StatusPage::waitHazards);
+    if (Sum.waitHazards > MaxReports)
+      continue;
+    Out.text->onWaitHazard(hazard);
+    for (auto &document : Out.documents)
+      document->onWaitHazard(hazard);
+  }
+  Sum.waitHazards += result.notShown;
+  Page.add(&abi::StatusPage::waitHazards, result.notShown);
+}
+
 void Findings::namesUnusedSuppressions() {
   std::lock_guard lock(Mutex);
   for (const std::string &rule : Known.unused())

@@ -9,11 +9,13 @@
 #include "memory_map.h"
 #include "sinks.h"
 #include "status.h"
+#include "wait_check.h"
 
 #include "wavesan/abi/dispatch.h"
 #include "wavesan/report/suppressions.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -46,6 +48,10 @@ public:
   void unfinished(uint64_t dispatches);
   /// A dispatch after finish(): said at once, once per kernel, since the summary has been printed.
   void lateDispatch(const std::string &kernel);
+
+  /// The machine code of a code object has been checked for missing waits. Hazards of kernels that `selected` refuses
+  /// are left out.
+  void waitsChecked(const WaitCheckResult &result, const std::function<bool(const report::WaitHazard &)> &selected);
 
   void message(const std::string &line);
   /// A failure of the tool itself. The same line is printed once, however often it happens.

@@ -37,6 +37,16 @@ std::shared_ptr<Kernel> namedKernel(Tool &tool, std::string name) {
   return kernel;
 }
 
+/// Option check_waits. Before the object can be loaded, so that what is said does not depend on how the program ends.
+void checkWaits(Tool &tool, std::string_view bytes) {
+  if (!tool.options.check_waits || tool.forkedAway() || !tool.waits.isNew(bytes))
+    return;
+  tool.findings.waitsChecked(tool.waits.check(bytes), [&](const report::WaitHazard &hazard) {
+    const std::string name = originalName(hazard);
+    return !hazard.isKernel || tool.selection.selects(report::printable(report::demangle(name)), name);
+  });
+}
+
 void registerReader(Tool &tool, hsa_code_object_reader_t reader, std::string_view bytes) {
   std::vector<std::string> errors;
   std::shared_ptr<const CodeObject> object = CodeObject::parse(bytes, errors);
@@ -49,6 +59,7 @@ void registerReader(Tool &tool, hsa_code_object_reader_t reader, std::string_vie
                                                         std::to_string(object->sites().siteCount()) + " sites"
                                                   : std::string("not built with WaveSan")));
   tool.objects.addReader(reader.handle, std::move(object));
+  checkWaits(tool, bytes);
 }
 
 hsa_status_t readerFromMemory(const void *bytes, size_t size, hsa_code_object_reader_t *reader) {

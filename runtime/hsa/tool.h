@@ -18,6 +18,7 @@
 #include "memory_map.h"
 #include "replay_window.h"
 #include "status.h"
+#include "wait_check.h"
 
 #include "wavesan/abi/options.h"
 
@@ -80,6 +81,7 @@ public: // initialised after the private members that they need
   AgentTable agents;
   KernelTable kernels;
   LoadedObjects objects;
+  WaitChecker waits;
   DispatchResources resources;
   Drain drain;
   std::unique_ptr<QueueRegistry> queues;

@@ -230,6 +230,35 @@ Race raceOf(const Value &value) {
   return race;
 }
 
+CodePlace codePlaceOf(const Value &value) {
+  return {value["instruction"].text(), value["offset"].number<uint64_t>(), textOr(value, "file"),
+          value.has("line") ? value["line"].number<uint32_t>() : 0,
+          value.has("column") ? value["column"].number<uint32_t>() : 0};
+}
+
+WaitHazard waitHazardOf(const Value &value) {
+  WaitHazard h;
+  h.code = value["code"].text();
+  h.title = value["title"].text();
+  const std::string confidence = value["confidence"].text();
+  if (confidence != "proven" && confidence != "possible")
+    value["confidence"].fail("is not proven or possible");
+  h.proven = confidence == "proven";
+  h.kernel = value["kernel"].text();
+  h.kernelMangled = value["kernelMangled"].text();
+  h.isKernel = value["isKernel"].flag();
+  h.target = value["target"].text();
+  h.registers = value["registers"].text();
+  h.counter = value["counter"].text();
+  if (!value["emittedWait"].isNull())
+    h.emittedWait = value["emittedWait"].number<uint32_t>();
+  h.sufficientWait = value["sufficientWait"].number<uint32_t>();
+  if (value.has("producer"))
+    h.producer = codePlaceOf(value["producer"]);
+  h.consumer = codePlaceOf(value["consumer"]);
+  return h;
+}
+
 void readCounts(const Value &list, const char *key, const char *count, std::map<std::string, uint64_t> &out) {
   list.forEach([&](const Value &v) { out[v[key].text()] += v[count].number<uint64_t>(); });
 }
@@ -238,6 +267,9 @@ Summary summaryOf(const Value &value) {
   Summary s;
   for (const auto &count : kCounts)
     s.*count.value = value[count.name].number<uint64_t>();
+  for (const auto &count : kWaitCounts)
+    if (value.has(count.name))
+      s.*count.value = value[count.name].number<uint64_t>();
   const Value losses = value["losses"];
   for (const auto &loss : kLosses)
     if (losses.has(loss.name)) // a later version may have found a better name
@@ -291,11 +323,15 @@ Document documentOf(const Json &json) {
   if (root.has("processes"))
     document.processes = root["processes"].number<uint64_t>();
   root["races"].forEach([&](const Value &v) { document.races.push_back(raceOf(v)); });
+  if (root.has("waitHazards"))
+    root["waitHazards"].forEach([&](const Value &v) { document.waitHazards.push_back(waitHazardOf(v)); });
   root["messages"].forEach([&](const Value &v) { document.messages.push_back(v.text()); });
   document.summary = summaryOf(root["summary"]);
   const Summary &s = document.summary;
   if (s.races < document.races.size())
     throw Damaged{"damaged report: summary.races is less than the races listed"};
+  if (s.waitHazards < document.waitHazards.size())
+    throw Damaged{"damaged report: summary.waitHazards is less than the wait hazards listed"};
   return document;
 }
 

@@ -118,6 +118,35 @@ Json raceJson(const Race &race) {
   return out;
 }
 
+Json codePlaceJson(const CodePlace &place) {
+  Json out = {{"instruction", place.instruction}, {"offset", place.offset}};
+  if (!place.file.empty())
+    out["file"] = place.file;
+  if (place.line != 0)
+    out["line"] = place.line;
+  if (place.line != 0 && place.column != 0)
+    out["column"] = place.column;
+  return out;
+}
+
+Json waitHazardJson(const WaitHazard &h) {
+  Json out = {{"code", h.code},
+              {"title", h.title},
+              {"confidence", h.proven ? "proven" : "possible"},
+              {"kernel", h.kernel},
+              {"kernelMangled", h.kernelMangled},
+              {"isKernel", h.isKernel},
+              {"target", h.target},
+              {"registers", h.registers},
+              {"counter", h.counter},
+              {"emittedWait", h.emittedWait ? Json(*h.emittedWait) : Json(nullptr)},
+              {"sufficientWait", h.sufficientWait}};
+  if (h.producer)
+    out["producer"] = codePlaceJson(*h.producer);
+  out["consumer"] = codePlaceJson(h.consumer);
+  return out;
+}
+
 Json countsJson(const std::map<std::string, uint64_t> &counts, const char *keyName, const char *countName) {
   Json out = Json::array();
   for (const auto &[key, count] : counts)
@@ -128,6 +157,8 @@ Json countsJson(const std::map<std::string, uint64_t> &counts, const char *keyNa
 Json summaryJson(const Summary &s) {
   Json out, losses;
   for (const auto &count : kCounts)
+    out[count.name] = s.*count.value;
+  for (const auto &count : kWaitCounts)
     out[count.name] = s.*count.value;
   for (const auto &loss : kLosses)
     losses[loss.name] = s.*loss.value;
@@ -160,6 +191,9 @@ std::string jsonText(const Document &document) {
   out["races"] = Json::array();
   for (const Race &race : document.races)
     out["races"].push_back(raceJson(race));
+  out["waitHazards"] = Json::array();
+  for (const WaitHazard &hazard : document.waitHazards)
+    out["waitHazards"].push_back(waitHazardJson(hazard));
   out["messages"] = document.messages;
   out["summary"] = summaryJson(document.summary);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -53,6 +53,7 @@ inline constexpr Named<uint64_t Summary::*> kLosses[] = {{&Summary::racesNotPrin
                                                          {&Summary::globalUnchecked, "globalUnchecked"},
                                                          {&Summary::unfinishedDispatches, "unfinishedDispatches"},
                                                          {&Summary::failedDispatches, "failedDispatches"},
+                                                         {&Summary::waitGaps, "waitGaps"},
                                                          {&Summary::errors, "errors"}};
 /// Further numbers of the summary.
 inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAccesses, "checkedAccesses"},
@@ -61,6 +62,10 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
                                                          {&Summary::races, "races"},
                                                          {&Summary::dispatches, "dispatches"},
                                                          {&Summary::checkedDispatches, "checkedDispatches"}};
+
+/// Of the option check_waits; absent in reports of earlier versions.
+inline constexpr Named<uint64_t Summary::*> kWaitCounts[] = {{&Summary::waitObjects, "waitObjects"},
+                                                             {&Summary::waitHazards, "waitHazards"}};
 
 template <class Value, size_t N> const char *nameOf(const Named<Value> (&table)[N], Value value) {
   for (const Named<Value> &entry : table)

@@ -96,6 +96,16 @@ std::string junitText(const Document &document) {
               "<failure type=\"" + className(race.raceClass) + "\" message=\"" + escaped(reasonText(race)) + "\">" +
                   escaped(raceText(race, options)) + "</failure>");
   }
+  for (const WaitHazard &h : document.waitHazards) {
+    ++cases.failures;
+    cases.add("wavesan." + (h.kernel.empty() ? std::string("unknown") : h.kernel),
+              h.code + " " +
+                  (h.consumer.file.empty() ? h.consumer.instruction
+                                           : relativePath(h.consumer.file, document.directory) + ":" +
+                                                 std::to_string(h.consumer.line) + ":" + std::to_string(h.consumer.column)),
+              "<failure type=\"" + h.code + "\" message=\"" + escaped(waitHeadText(h)) + "\">" +
+                  escaped(waitHazardText(h, options)) + "</failure>");
+  }
   const Summary &s = document.summary;
   if (s.racesNotPrinted != 0) { // no text of theirs, but they must not look like success
     ++cases.failures;

@@ -52,6 +52,7 @@ Document mergeDocuments(std::vector<Document> documents) {
   merged.processes = 0;
   std::map<std::string, size_t> known;
   std::set<std::string> messages;
+  uint64_t repeatedHazards = 0;
   for (Document &document : documents) {
     if (merged.directory.empty())
       merged.directory = document.directory;
@@ -74,10 +75,17 @@ Document mergeDocuments(std::vector<Document> documents) {
     for (std::string &message : document.messages)
       if (messages.insert(message).second)
         merged.messages.push_back(std::move(message));
+    // The same code object is loaded by every process: its hazards are listed once.
+    for (WaitHazard &hazard : document.waitHazards)
+      if (std::find(merged.waitHazards.begin(), merged.waitHazards.end(), hazard) == merged.waitHazards.end())
+        merged.waitHazards.push_back(std::move(hazard));
+      else
+        ++repeatedHazards;
     merged.summary += document.summary;
   }
   // Races that were only counted cannot be compared.
   merged.summary.races = saturatingSum(merged.races.size(), merged.summary.racesNotPrinted);
+  merged.summary.waitHazards -= std::min(merged.summary.waitHazards, repeatedHazards);
   return merged;
 }
 

@@ -7,6 +7,7 @@
 #include "wavesan/report/text_sink.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -34,9 +35,9 @@ constexpr Rule kRules[] = {
     {abi::RaceClass::ScopeTooSmall, "ScopeTooSmall",
      "Two accesses are synchronised at a scope that does not include both sides.",
      "Use a scope that includes both sides, such as __HIP_MEMORY_SCOPE_AGENT between workgroups."},
-    {abi::RaceClass::BarrierDivergence, "BarrierDivergence",
-     "Work-items of one workgroup do not meet at one barrier.",
-     "Let every work-item of the workgroup reach the same barriers: no barrier in a branch or loop that only some enter."},
+    {abi::RaceClass::BarrierDivergence, "BarrierDivergence", "Work-items of one workgroup do not meet at one barrier.",
+     "Let every work-item of the workgroup reach the same barriers: no barrier in a branch or loop that only some "
+     "enter."},
     {abi::RaceClass::EarlyExit, "EarlyExit", "Work-items end while others of their workgroup wait at a barrier.",
      "Put the work under a condition instead of returning before a barrier."},
     {abi::RaceClass::LaneConflict, "LaneConflict", "Lanes of one store write different values to the same bytes.",
@@ -153,6 +154,47 @@ Json resultJson(const Race &race, const std::string &directory) {
   return out;
 }
 
+Json codeLocation(const WaitHazard &hazard, const CodePlace &place, const std::string &directory) {
+  Json out =
+      location({.function = hazard.kernel, .file = place.file, .line = place.line, .column = place.column}, directory);
+  if (out.is_null()) // no line table: the function is all that is known
+    out["logicalLocations"] = Json::array({Json{{"fullyQualifiedName", hazard.kernel}, {"kind", "function"}}});
+  char offset[32];
+  std::snprintf(offset, sizeof(offset), "+0x%04llx  ", static_cast<unsigned long long>(place.offset));
+  out["message"] = text(offset + place.instruction);
+  return out;
+}
+
+/// Codes of the wait checker get rules where they occur: what they mean comes with them.
+size_t waitRuleIndex(Json &rules, const WaitHazard &h) {
+  for (size_t i = 0; i < rules.size(); ++i)
+    if (rules[i]["id"] == h.code)
+      return i;
+  rules.push_back({{"id", h.code},
+                   {"name", "MissingWait" + h.code},
+                   {"shortDescription", text(h.title)},
+                   {"help", text("Wait for the counter that the message names before the second instruction.")},
+                   {"defaultConfiguration", {{"level", "error"}}}});
+  return rules.size() - 1;
+}
+
+Json waitResultJson(const WaitHazard &h, size_t rule, const std::string &directory) {
+  Json out = {{"ruleId", h.code},
+              {"ruleIndex", rule},
+              {"level", h.proven ? "error" : "warning"},
+              {"message", text(waitHeadText(h) + " in kernel " + (h.kernel.empty() ? "unknown" : h.kernel) +
+                               ", machine code for " + h.target + ": " + waitNeedText(h))}};
+  out["locations"] = Json::array({codeLocation(h, h.consumer, directory)});
+  out["relatedLocations"] = Json::array();
+  if (h.producer) {
+    Json before = codeLocation(h, *h.producer, directory);
+    before["id"] = 1;
+    out["relatedLocations"].push_back(std::move(before));
+  }
+  out["occurrenceCount"] = 1;
+  return out;
+}
+
 Json rulesJson() {
   Json rules = Json::array();
   for (const Rule &rule : kRules)
@@ -180,13 +222,16 @@ Json invocationJson(const Document &document) {
 } // namespace
 
 std::string sarifText(const Document &document) {
-  Json run = {{"tool", {{"driver", {{"name", "WaveSan"}, {"rules", rulesJson()}}}}}};
+  Json rules = rulesJson(), results = Json::array();
+  for (const Race &race : document.races)
+    results.push_back(resultJson(race, document.directory));
+  for (const WaitHazard &hazard : document.waitHazards)
+    results.push_back(waitResultJson(hazard, waitRuleIndex(rules, hazard), document.directory));
+  Json run = {{"tool", {{"driver", {{"name", "WaveSan"}, {"rules", std::move(rules)}}}}}};
   if (!document.directory.empty())
     run["originalUriBaseIds"] = {{kRootId, {{"uri", "file://" + uriPath(document.directory) + "/"}}}};
   run["invocations"] = Json::array({invocationJson(document)});
-  run["results"] = Json::array();
-  for (const Race &race : document.races)
-    run["results"].push_back(resultJson(race, document.directory));
+  run["results"] = std::move(results);
   Json out = {{"$schema", kSchema}, {"version", "2.1.0"}};
   out["runs"] = Json::array({std::move(run)});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -18,6 +18,8 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::globalAccesses,
                                              &Summary::dispatches,
                                              &Summary::checkedDispatches,
+                                             &Summary::waitObjects,
+                                             &Summary::waitHazards,
                                              &Summary::racesNotPrinted,
                                              &Summary::laterOccurrences,
                                              &Summary::racesDropped,
@@ -29,6 +31,7 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::globalUnchecked,
                                              &Summary::unfinishedDispatches,
                                              &Summary::failedDispatches,
+                                             &Summary::waitGaps,
                                              &Summary::errors};
   // A number that is missing above would be lost without a word.
   static_assert(sizeof(Summary) == sizeof(kNumbers) / sizeof(kNumbers[0]) * sizeof(uint64_t) +

@@ -212,6 +212,8 @@ void TextSink::onRace(const Race &race) {
   write(raceText(race, Options));
 }
 
+void TextSink::onWaitHazard(const WaitHazard &hazard) { write(waitHazardText(hazard, Options)); }
+
 void TextSink::onMessage(std::string_view line) { write("wavesan: " + std::string(line) + "\n"); }
 
 std::string TextSink::onSummary(const Summary &summary) {

@@ -20,6 +20,8 @@ constexpr size_t kMaxNamedKernels = 8;
 std::string nothingCheckedText(const Summary &s) {
   if (s.checkedAccesses != 0)
     return {};
+  if (s.waitObjects != 0)
+    return "no access was checked" + std::string(s.dispatches == 0 ? ": the program ran no kernel" : "");
   if (s.checkedDispatches != 0)
     return "nothing was checked: the instrumented kernels that ran executed no access that this version checks";
   if (s.dispatches == 0)
@@ -81,6 +83,8 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   line(s.damagedRecords, "race record", "race records", " damaged: not printed");
   line(s.orderUnknown, "atomic operation", "atomic operations",
        " not followed: what they order is unknown (races may be missed)");
+  line(s.waitGaps, "function", "functions",
+       " whose waits could not be analysed completely (wavesan check says why)");
   line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
   line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");
   line(s.errors, "error", "errors", " of WaveSan itself (printed above)");
@@ -101,7 +105,10 @@ std::vector<std::string> summaryRemarks(const Summary &summary) {
 
 std::string checkedText(const Summary &summary) {
   return "checked " + std::to_string(summary.checkedAccesses) + " accesses in " + std::to_string(summary.kernels) +
-         " kernels: " + std::to_string(summary.races) + " races";
+         " kernels: " + std::to_string(summary.races) + " races" +
+         (summary.waitObjects == 0 ? std::string()
+                                   : ", " + std::to_string(summary.waitHazards) + " wait hazards in " +
+                                         std::to_string(summary.waitObjects) + " code objects");
 }
 
 std::string summaryText(const Summary &summary, const TextOptions &options) {

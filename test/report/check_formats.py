@@ -59,8 +59,8 @@ def problems_of_sarif(path, schema):
             for i, result in enumerate(run["results"]):
                 if rules[result.get("ruleIndex", 0)]["id"] != result.get("ruleId"):
                     yield f"result {i}: ruleIndex and ruleId disagree"
-                for location in result["locations"] + result["relatedLocations"]:
-                    artifact = location["physicalLocation"]["artifactLocation"]
+                for location in result["locations"] + result.get("relatedLocations", []):
+                    artifact = location.get("physicalLocation", {}).get("artifactLocation", {})
                     if "uriBaseId" in artifact and artifact["uriBaseId"] not in bases:
                         yield f"result {i}: unknown uriBaseId"
 

@@ -85,10 +85,12 @@ TEST(Formats, EveryFormatHoldsTheSameRaces) {
       TextOptions{});
   for (const Race &r : d.races)
     sink.onRace(r);
+  for (const WaitHazard &h : d.waitHazards)
+    sink.onWaitHazard(h);
   const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
   const std::string junit = junitText(d);
   ASSERT_EQ(json["races"].size(), d.races.size());
-  ASSERT_EQ(sarif["runs"][0]["results"].size(), d.races.size());
+  ASSERT_EQ(sarif["runs"][0]["results"].size(), d.races.size() + d.waitHazards.size());
   for (size_t i = 0; i < d.races.size(); ++i) {
     const std::string name = className(d.races[i].raceClass), fix = json["races"][i]["fix"];
     EXPECT_EQ(json["races"][i]["class"], name);
@@ -99,6 +101,32 @@ TEST(Formats, EveryFormatHoldsTheSameRaces) {
     EXPECT_NE(sarif["runs"][0]["results"][i]["message"]["text"].get<std::string>().find("Fix: " + fix + "."),
               std::string::npos);
   }
+  ASSERT_EQ(json["waitHazards"].size(), d.waitHazards.size());
+  for (size_t i = 0; i < d.waitHazards.size(); ++i) {
+    const WaitHazard &h = d.waitHazards[i];
+    EXPECT_EQ(json["waitHazards"][i]["code"], h.code);
+    EXPECT_EQ(sarif["runs"][0]["results"][d.races.size() + i]["ruleId"], h.code);
+    EXPECT_NE(text.find("wavesan: " + h.code + ": " + h.title), std::string::npos) << text;
+    EXPECT_NE(text.find(h.consumer.instruction), std::string::npos) << text;
+    EXPECT_NE(junit.find(h.consumer.instruction), std::string::npos) << junit;
+  }
+  EXPECT_NE(text.find("  producer +0x0010  global_load_dword v3, v[0:1], off  at /src/my app/app.hip:4:3\n"
+                      "  consumer +0x0018  v_add_f32_e32 v3, 1.0, v3  at /src/my app/app.hip:5:3\n"
+                      "  vmcnt is waited down to 1 in between; 0 is needed\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  consumer +0x0020  v_mov_b32_e32 v3, 0\n  2 wait states are needed in between\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Formats, TheLastLineCountsWaitHazardsOnlyWhereWaitsWereChecked) {
+  Summary s;
+  s.checkedAccesses = 8;
+  s.kernels = 1;
+  EXPECT_EQ(checkedText(s), "checked 8 accesses in 1 kernels: 0 races");
+  s.waitObjects = 2;
+  EXPECT_EQ(checkedText(s), "checked 8 accesses in 1 kernels: 0 races, 0 wait hazards in 2 code objects");
 }
 
 TEST(Formats, Json) {
@@ -173,7 +201,7 @@ TEST(Formats, SarifHasWhatTheStandardRequires) {
     EXPECT_EQ(rule["id"], result["ruleId"]);
     EXPECT_TRUE(rule["shortDescription"]["text"].is_string());
     EXPECT_TRUE(result["message"]["text"].is_string());
-    EXPECT_EQ(result["level"], "error");
+    EXPECT_EQ(result["level"], result["ruleId"] == "W09" ? "warning" : "error"); // only possible
     EXPECT_TRUE(result["locations"].is_array());
     EXPECT_TRUE(result["relatedLocations"].is_array());
     EXPECT_GE(result["occurrenceCount"].get<int>(), 1);
@@ -221,7 +249,7 @@ TEST(Formats, JUnit) {
     EXPECT_EQ(suite.attributes.at(counter), std::to_string(counts[counter])) << counter;
     EXPECT_EQ(root.attributes.at(counter), std::to_string(counts[counter])) << counter;
   }
-  EXPECT_EQ(counts["failures"], 3u); // the third was not printed
+  EXPECT_EQ(counts["failures"], 5u); // two races, two missing waits, and a race that was not printed
   EXPECT_EQ(counts["errors"], 1u);
   const XmlElement &race = suite.children[0];
   EXPECT_EQ(race.attributes.at("classname"), "wavesan.k(int*)");

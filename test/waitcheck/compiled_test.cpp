@@ -1,15 +1,18 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What clang compiles must be clean, on every target at -O0, -O2 and -O3. And then every wait that it emitted is taken away, weakened by
-// one, or robbed of one counter: the checker must notice, unless the wait guards no register and no LDS access. The table is printed.
+// What clang compiles must be clean, on every target at -O0, -O2 and -O3. And then every wait that it emitted is taken
+// away, weakened by one, or robbed of one counter: the checker must notice, unless the wait guards no register and no
+// LDS access. The table is printed.
 #include "asm_check.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 #include <map>
+#include <set>
 
 using namespace wavesan::waitcheck;
 using namespace wavesan::waitcheck::test;
@@ -18,13 +21,35 @@ namespace {
 
 const char *const files[] = {"lds", "memory", "calls"};
 
+/// Files for that target: registers beyond v255 exist on gfx1250 only.
+std::vector<std::string> filesFor(const std::string &target) {
+  std::vector<std::string> all(std::begin(files), std::end(files));
+  if (target == "gfx1250")
+    all.push_back("wide");
+  return all;
+}
+
 /// Compiles one kernel file; the code object's bytes. Fails the test if clang does.
-std::unique_ptr<llvm::MemoryBuffer> compile(const std::string &file, const std::string &target, const std::string &level) {
+std::unique_ptr<llvm::MemoryBuffer> compile(const std::string &file, const std::string &target,
+                                            const std::string &level, llvm::StringRef action = "-c") {
   llvm::SmallString<128> out;
   EXPECT_FALSE(llvm::sys::fs::createTemporaryFile("waitcheck", "hsaco", out));
   const std::string arch = "--offload-arch=" + target, source = std::string(WAITCHECK_KERNELS) + "/" + file + ".hip";
-  const std::vector<llvm::StringRef> words = {WAITCHECK_CLANG, "-x", "hip", arch, "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
-                                              "-mcode-object-version=5", level, "-gline-tables-only", "-c", source, "-o", out};
+  const std::vector<llvm::StringRef> words = {WAITCHECK_CLANG,
+                                              "-x",
+                                              "hip",
+                                              arch,
+                                              "--cuda-device-only",
+                                              "--no-gpu-bundle-output",
+                                              "-nogpuinc",
+                                              "-nogpulib",
+                                              "-mcode-object-version=5",
+                                              level,
+                                              "-gline-tables-only",
+                                              action,
+                                              source,
+                                              "-o",
+                                              out};
   std::string error;
   const int status = llvm::sys::ExecuteAndWait(WAITCHECK_CLANG, words, std::nullopt, {}, 120, 0, &error);
   EXPECT_EQ(status, 0) << target << " " << level << " " << file << " " << error;
@@ -132,7 +157,8 @@ private:
         ++score.found;
         return;
       }
-    // Not found: say why. What is never used before it is overwritten, waited for again or the kernel ends needs no wait.
+    // Not found: say why. What is never used before it is overwritten, waited for again or the kernel ends needs no
+    // wait.
     ++score.missed[stillWaitedLater(i) ? "a later wait covers it" : "result never used again"];
   }
 
@@ -154,8 +180,8 @@ private:
 };
 
 void print(const char *target, const char *what, const Score &s) {
-  std::printf("%-8s %-10s %6u mutants, %6u of them guard something, %6u found (%.2f%%)", target, what, s.total, s.guarding, s.found,
-              s.guarding ? 100.0 * s.found / s.guarding : 100.0);
+  std::printf("%-8s %-10s %6u mutants, %6u of them guard something, %6u found (%.2f%%)", target, what, s.total,
+              s.guarding, s.found, s.guarding ? 100.0 * s.found / s.guarding : 100.0);
   for (const auto &[cause, n] : s.missed)
     std::printf("; %u: %s", n, cause.c_str());
   std::printf("\n");
@@ -163,17 +189,53 @@ void print(const char *target, const char *what, const Score &s) {
 
 } // namespace
 
+/// The vector registers of a line of the compiler's assembly: "v[32:35] /*v[288:291]*/" are v288 to v291.
+std::set<std::string> registersOfLine(llvm::StringRef line) {
+  std::set<std::string> all;
+  auto digits = [](llvm::StringRef &s, unsigned &n) { return !s.consumeInteger(10, n); };
+  while (!line.empty()) {
+    const bool word = llvm::isAlnum(line[0]) || line[0] == '_' || line[0] == '.';
+    llvm::StringRef rest = line;
+    unsigned first = 0, last = 0;
+    bool found = false;
+    if (rest.consume_front("v[")) {
+      found = digits(rest, first) && rest.consume_front(":") && digits(rest, last) && rest.consume_front("]");
+    } else if (rest.consume_front("v") && digits(rest, first)) {
+      last = first;
+      found = rest.empty() || !llvm::isAlnum(rest[0]);
+    }
+    if (!found) {
+      line =
+          word ? line.drop_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; }) : line.drop_front();
+      continue;
+    }
+    line = rest;
+    llvm::StringRef comment = rest.ltrim();
+    if (comment.consume_front("/*v")) { // what the low bits stand for
+      const bool tuple = comment.consume_front("[");
+      digits(comment, first);
+      last = first;
+      if (tuple && comment.consume_front(":"))
+        digits(comment, last);
+      line = comment.drop_until([](char c) { return c == '/'; });
+    }
+    for (unsigned r = first; r <= last; ++r)
+      all.insert("v" + std::to_string(r));
+  }
+  return all;
+}
+
 class Compiled : public testing::TestWithParam<const char *> {};
 INSTANTIATE_TEST_SUITE_P(Targets, Compiled,
-                         testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1151",
-                                         "gfx1200", "gfx1201", "gfx1250"),
+                         testing::Values("gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010",
+                                         "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201", "gfx1250"),
                          [](const auto &info) { return std::string(info.param); });
 
 TEST_P(Compiled, IsClean) {
   Decoders decoders;
   uint64_t instructions = 0, waits = 0;
   for (const char *level : {"-O0", "-O2", "-O3"})
-    for (const char *file : files) {
+    for (const std::string &file : filesFor(GetParam())) {
       const auto image = compile(file, GetParam(), level);
       ASSERT_TRUE(image);
       auto r = checkObject(image->getMemBufferRef(), {}, decoders);
@@ -184,13 +246,14 @@ TEST_P(Compiled, IsClean) {
       instructions += r->counts.instructions;
       waits += r->counts.waits;
     }
-  std::printf("%s: %llu instructions, %llu waits, no hazard\n", GetParam(), (unsigned long long)instructions, (unsigned long long)waits);
+  std::printf("%s: %llu instructions, %llu waits, no hazard\n", GetParam(), (unsigned long long)instructions,
+              (unsigned long long)waits);
 }
 
 TEST_P(Compiled, EveryGuardingWaitMatters) {
   Decoders decoders;
   Score deleted, field, weakened;
-  for (const char *file : files) {
+  for (const std::string &file : filesFor(GetParam())) {
     const auto image = compile(file, GetParam(), "-O3");
     ASSERT_TRUE(image);
     auto object = CodeObject::parse(image->getMemBufferRef());
@@ -209,4 +272,51 @@ TEST_P(Compiled, EveryGuardingWaitMatters) {
     if (s->guarding)
       EXPECT_GE(100.0 * s->found, 99.0 * s->guarding);
   EXPECT_GT(deleted.guarding, 50u);
+}
+
+// gfx1250 has 1024 vector registers, of which an encoding shows eight bits; the compiler's assembly says which ones it
+// means.
+TEST(WideRegisters, AgreeWithTheCompiler) {
+  Decoders decoders;
+  for (const char *level : {"-O2", "-O3"}) {
+    const auto image = compile("wide", "gfx1250", level), text = compile("wide", "gfx1250", level, "-S");
+    ASSERT_TRUE(image && text);
+    auto object = CodeObject::parse(image->getMemBufferRef());
+    ASSERT_TRUE(static_cast<bool>(object)) << llvm::toString(object.takeError());
+    std::map<std::string, std::vector<std::string>> lines; // by function
+    std::string current;
+    llvm::SmallVector<llvm::StringRef> all;
+    text->getBuffer().split(all, '\n');
+    for (llvm::StringRef line : all) {
+      llvm::StringRef code = line.ltrim();
+      if (line.starts_with("_Z") && line.contains(':'))
+        current = line.take_front(line.find(':')).str();
+      else if (line.starts_with("\t") && !code.starts_with(".") && !code.starts_with(";") && !code.empty())
+        lines[current].push_back(code.split(" ; ").first.str());
+    }
+    unsigned wide = 0;
+    for (const FunctionEntry &entry : (*object)->functions()) {
+      auto isa = decoders.get((*object)->target(), entry.wave64);
+      ASSERT_TRUE(static_cast<bool>(isa));
+      const Function f = buildFunction(**isa, entry, (*object)->sections()[entry.section]);
+      EXPECT_EQ(f.gaps.wideRegisters, 0u) << f.gaps.firstName;
+      const std::vector<std::string> &expected = lines[entry.name];
+      ASSERT_LE(expected.size(), f.code.size()) << entry.name;
+      for (uint32_t i = 0; i < expected.size(); ++i) {
+        ASSERT_GE(f.code[i].decoded, 0);
+        const Decoded &d = (*isa)->decoded(f.code[i].decoded);
+        Operands operands;
+        (*isa)->operands(d, f.bytesAt(i).data(), operands);
+        std::set<std::string> mine;
+        for (RegRef r : operands.all())
+          if ((*isa)->isVector(r.slot))
+            mine.insert((*isa)->slotName(r.slot));
+        ASSERT_EQ(testing::PrintToString(mine), testing::PrintToString(registersOfLine(expected[i])))
+            << entry.name << ": " << expected[i];
+        wide += d.wide;
+      }
+    }
+    EXPECT_GT(wide, 500u);
+    std::printf("%s: %u instructions with registers beyond v255\n", level, wide);
+  }
 }

@@ -89,6 +89,13 @@ TEST(Registers, Ttmp) {
       << "kmcnt says nothing about LDS";
 }
 
+TEST(Registers, ScalarLoadsBeyondTheLastRegisterAreNoInstructions) {
+  // s_load_dwordx16 into s[12:27], and with the destination's number changed to one whose tuple would end beyond the last register.
+  EXPECT_EQ(cdna(".long 0xc0100302\n .long 0\n s_waitcnt lgkmcnt(0)"), "");
+  const CheckResult r = checkBody("gfx90a", ".long 0xc0101802\n .long 0");
+  EXPECT_EQ(r.counts.gaps.undecodable, 1u);
+}
+
 TEST(Registers, Accumulators) {
   EXPECT_EQ(cdna("global_load_dword a2, v1, s[4:5]\n v_accvgpr_read_b32 v3, a2"), "W01 a2");
   EXPECT_EQ(cdna("global_load_dword a2, v1, s[4:5]\n v_mov_b32_e32 v3, v2"), "") << "a2 is not v2";
@@ -280,8 +287,8 @@ TEST(Capacity, InterleavedSoak) {
 
 TEST(LdsCopies, PartialVmcntRetiresTheOldest) {
   const std::string two = "s_mov_b32 m0, 0\n buffer_load_dword v1, s[8:11], 0 offen lds\n global_load_dword v3, v2, s[4:5]\n ";
-  EXPECT_EQ(cdna(two + "s_waitcnt vmcnt(1)\n s_barrier\n s_waitcnt vmcnt(0)"), "");
-  EXPECT_EQ(cdna(two + "s_waitcnt vmcnt(2)\n s_barrier\n s_waitcnt vmcnt(0)"), "W05");
+  EXPECT_EQ(cdna(two + "s_waitcnt vmcnt(1)\n s_barrier\n s_waitcnt vmcnt(0)\n ds_read_b32 v4, v5\n s_waitcnt lgkmcnt(0)"), "");
+  EXPECT_EQ(cdna(two + "s_waitcnt vmcnt(2)\n s_barrier\n s_waitcnt vmcnt(0)\n ds_read_b32 v4, v5\n s_waitcnt lgkmcnt(0)"), "W05");
 }
 
 // ---- control flow ---------------------------------------------------------------------------------------------------------------------

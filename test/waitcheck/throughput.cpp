@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Speed and memory: kernels of N instructions in all, in the style of generated matrix kernels, checked whole (decode and analysis).
-//   waitcheck_throughput [-j THREADS] [-k KERNELS] [--least RATE] [INSTRUCTIONS...]
+//   waitcheck_throughput [-j THREADS] [-k KERNELS] [--functions] [--least RATE] [--write FILE] [INSTRUCTIONS...]
 // One kernel is one thread's work; with -j the N instructions are spread over KERNELS kernels, and 1, 2, 4, ... threads are compared.
 // Times are of this process's CPU, so that other programs on the machine do not spoil them; the table of -j has wall time besides.
+// --functions: the code is in functions that are no kernels. --write: puts the object of the last size into a file, for `wavesan check -j`.
 // --least: exit status 1 if the last size is checked at fewer instructions per second of CPU.
 #include "Checker.h"
 #include "InputReader.h"
@@ -25,13 +26,15 @@ using namespace wavesan::waitcheck;
 namespace {
 
 /// Unrolled loops: loads, LDS traffic, arithmetic on what was waited for. Registers vary, so encodings do not repeat too often.
-std::string generate(size_t instructions, std::mt19937 &rng, const std::string &name, unsigned &loops) {
+std::string generate(size_t instructions, std::mt19937 &rng, const std::string &name, unsigned &loops, bool function) {
   std::string s = ".text\n.globl " + name + "\n.p2align 8\n.type " + name + ",@function\n" + name + ":\n";
   size_t n = 0;
   auto line = [&](const std::string &t) {
     s += " " + t + "\n";
     ++n;
   };
+  if (function)
+    line("s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)");
   auto v = [](unsigned r) { return "v" + std::to_string(r); };
   while (n < instructions) {
     const unsigned loop = loops++;
@@ -56,17 +59,19 @@ std::string generate(size_t instructions, std::mt19937 &rng, const std::string &
     line("s_cmp_lg_u32 s8, 0");
     line("s_cbranch_scc1 .L" + std::to_string(loop));
   }
+  if (function)
+    return s + " s_waitcnt vmcnt(0) lgkmcnt(0)\n s_setpc_b64 s[30:31]\n.Le_" + name + ":\n.size " + name + ", .Le_" + name + "-" + name + "\n";
   return s + " s_endpgm\n.Le_" + name + ":\n.size " + name + ", .Le_" + name + "-" + name + "\n.rodata\n.p2align 6\n.amdhsa_kernel " + name +
          "\n.amdhsa_next_free_vgpr 256\n.amdhsa_next_free_sgpr 64\n.amdhsa_accum_offset 256\n.end_amdhsa_kernel\n";
 }
 
 /// One code object with that many kernels of equal size.
-std::unique_ptr<llvm::MemoryBuffer> object(size_t instructions, unsigned kernels) {
+std::unique_ptr<llvm::MemoryBuffer> object(size_t instructions, unsigned kernels, bool functions) {
   std::mt19937 rng(1);
   std::string text = ".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n";
   unsigned loops = 0;
   for (unsigned k = 0; k < kernels; ++k)
-    text += generate(instructions / kernels, rng, "k" + std::to_string(k), loops);
+    text += generate(instructions / kernels, rng, "k" + std::to_string(k), loops, functions);
   auto assembled = assemble("k.s", text, "");
   if (assembled)
     return std::move(*assembled);
@@ -140,12 +145,18 @@ int main(int argc, char **argv) {
   std::vector<size_t> sizes;
   unsigned jobs = 1, kernels = 0;
   double least = 0;
+  bool functions = false;
+  const char *file = nullptr;
   for (int i = 1; i < argc; ++i) {
     const bool more = i + 1 < argc;
     if (!std::strcmp(argv[i], "-j") && more)
       jobs = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     else if (!std::strcmp(argv[i], "-k") && more)
       kernels = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+    else if (!std::strcmp(argv[i], "--functions"))
+      functions = true;
+    else if (!std::strcmp(argv[i], "--write") && more)
+      file = argv[++i];
     else if (!std::strcmp(argv[i], "--least") && more)
       least = std::strtod(argv[++i], nullptr);
     else
@@ -159,7 +170,14 @@ int main(int argc, char **argv) {
   std::printf("%12s %8s %12s %14s %10s %12s %12s %8s\n", "instructions", "threads", "CPU seconds", "instr/CPU s", "ratio", "wall seconds",
               "bytes/instr", "hazards");
   for (size_t n : sizes) {
-    const auto image = object(n, kernels);
+    const auto image = object(n, kernels, functions);
+    if (file) {
+      std::FILE *f = std::fopen(file, "wb");
+      if (!f || std::fwrite(image->getBufferStart(), 1, image->getBufferSize(), f) != image->getBufferSize() || std::fclose(f) != 0) {
+        std::perror(file);
+        return 2;
+      }
+    }
     double oneThread = 0;
     for (unsigned j = 1; j <= std::max(1u, jobs); j *= 2) {
       const Run run = check(*image, j);

@@ -15,7 +15,7 @@ namespace {
 constexpr char help[] =
     "wavesan check [OPTIONS] FILE...   find missing and insufficient waits in GPU machine code\n\n"
     "Files: code objects (.hsaco, .co, .o), programs and shared libraries with GPU code in them, offload bundles (compressed or not),\n"
-    "archives, assembly text (.s).\n\n"
+    "archives, assembly text (.s); - is standard input (not for assembly).\n\n"
     "  -r, --recursive        look into directories; files without GPU code are skipped and counted\n"
     "  --arch=TARGET          only objects of this target (gfx90a, ...); the target of assembly text that names none\n"
     "  --kernel=PATTERN       only kernels whose name matches the pattern (*, ?, [abc])\n"

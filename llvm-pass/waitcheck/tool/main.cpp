@@ -7,10 +7,11 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <numeric>
 #include <optional>
-#include <thread>
 #include <unistd.h>
 
 using namespace wavesan::waitcheck;
@@ -50,31 +51,23 @@ private:
 std::vector<Outcome> checkAll(const Inputs &inputs, const CheckLine &line) {
   std::vector<Outcome> outcomes(inputs.objects.size());
   Progress progress(outcomes.size(), !line.quiet && outcomes.size() > 1);
-  // Many objects: one thread each. One object: its kernels are spread instead.
-  CheckOptions options = line.check;
-  const size_t jobs = std::max<size_t>(1, std::min<size_t>(line.check.jobs, outcomes.size()));
-  options.jobs = std::max<unsigned>(1, line.check.jobs / static_cast<unsigned>(jobs));
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    Decoders decoders;
-    for (size_t i = next++; i < outcomes.size(); i = next++) {
-      auto result = checkObject(inputs.objects[i].buffer(), options, decoders);
-      if (result)
-        outcomes[i].result = std::move(*result);
-      else
-        outcomes[i].error = llvm::toString(result.takeError());
-      progress.step();
-    }
-  };
-  if (jobs <= 1) {
-    work();
-  } else {
-    std::vector<std::thread> threads;
-    for (size_t j = 0; j < jobs; ++j)
-      threads.emplace_back(work);
-    for (std::thread &t : threads)
-      t.join();
-  }
+  Crew crew(line.check.jobs);
+  Decoders own;
+  // The largest first, so that no thread is left with it at the end.
+  std::vector<size_t> order(outcomes.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(inputs.objects[a].image.size(), b) > std::pair(inputs.objects[b].image.size(), a);
+  });
+  crew.forEach(outcomes.size(), own, [&](size_t n, Decoders &decoders) {
+    const size_t i = order[n];
+    auto result = checkObject(inputs.objects[i].buffer(), line.check, decoders, crew);
+    if (result)
+      outcomes[i].result = std::move(*result);
+    else
+      outcomes[i].error = llvm::toString(result.takeError());
+    progress.step();
+  });
   return outcomes;
 }
 
@@ -124,8 +117,8 @@ int main(int argc, char **argv) {
   llvm::raw_ostream &out = file ? static_cast<llvm::raw_ostream &>(*file) : asCompiler ? llvm::errs() : llvm::outs();
   const std::unique_ptr<ReportSink> sink = line.format == ReportFormat::Json    ? makeJsonSink(out)
                                            : line.format == ReportFormat::Sarif ? makeSarifSink(out)
-                                           : asCompiler                         ? makeCompilerSink(out, line.format == ReportFormat::Errors)
-                                                                                : makeTextSink(out);
+                                           : asCompiler ? makeCompilerSink(out, line.format == ReportFormat::Errors)
+                                                        : makeTextSink(out);
   const std::vector<Outcome> outcomes = checkAll(inputs, line);
   Summary summary;
   summary.inputs = &inputs;

@@ -29,9 +29,10 @@ struct StatusPage {
   std::atomic<uint64_t> errors;              ///< failures of the tool itself (each printed where it happened)
   std::atomic<uint64_t> firstProcess;        ///< id of the process that attached first; 0: none yet
   std::atomic<uint64_t> dispatchesPending;   ///< checked dispatches whose results have not been read yet
+  std::atomic<uint64_t> waitHazards;         ///< missing waits in machine code (option check_waits), all processes
   std::atomic<uint64_t> racesLost;           ///< conflicts that found no place in a race table (DispatchCounters)
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 88);
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 96);
 
 } // namespace wavesan::abi
 

@@ -14,6 +14,7 @@ namespace wavesan::report {
 
 struct Document {
   std::vector<Race> races; ///< those that were reported, in the order of their reports
+  std::vector<WaitHazard> waitHazards;
   std::vector<std::string> messages;
   Summary summary;
   std::string directory;  ///< files below it are named relative to it where the format knows such a thing
@@ -39,6 +40,7 @@ public:
   DocumentSink(std::string option, const std::string &path, std::string directory,
                std::string (*format)(const Document &));
   void onRace(const Race &race) override { Contents.races.push_back(race); }
+  void onWaitHazard(const WaitHazard &hazard) override { Contents.waitHazards.push_back(hazard); }
   void onMessage(std::string_view line) override { Contents.messages.emplace_back(line); }
   /// Writes the file. Called again, it replaces the file by one that holds everything so far.
   std::string onSummary(const Summary &summary) override;

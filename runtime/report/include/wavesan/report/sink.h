@@ -7,6 +7,7 @@
 
 #include "wavesan/report/race.h"
 #include "wavesan/report/summary.h"
+#include "wavesan/report/wait_hazard.h"
 
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ public:
   virtual ~Sink() = default;
   /// A distinct race, once, as soon as it is known.
   virtual void onRace(const Race &race) = 0;
+  /// A missing wait in the machine code of a loaded code object (option check_waits), once, as soon as it is known.
+  virtual void onWaitHazard(const WaitHazard &hazard) = 0;
   /// Something about the tool itself: a warning, an error, an option. One line without the "wavesan: " prefix.
   virtual void onMessage(std::string_view line) = 0;
   /// At the end, once per load of the tool. Returns one line when the output could not be written, else nothing.

@@ -29,6 +29,8 @@ struct Summary {
   uint64_t globalAccesses = 0;  ///< of checkedAccesses, those to global memory
   uint64_t dispatches = 0;      ///< kernel dispatches of the program, checked or not (runtime-internal ones excluded)
   uint64_t checkedDispatches = 0;
+  uint64_t waitObjects = 0; ///< code objects whose machine code was checked for missing waits (option check_waits)
+  uint64_t waitHazards = 0; ///< missing waits found in them
 
   // Losses. Each is printed when it is not zero.
   uint64_t racesNotPrinted = 0;      ///< beyond the max_reports option
@@ -42,6 +44,7 @@ struct Summary {
   uint64_t globalUnchecked = 0;      ///< checked dispatches whose accesses to global memory nobody checked
   uint64_t unfinishedDispatches = 0; ///< checked dispatches that had not completed when the process ended
   uint64_t failedDispatches = 0;     ///< checked dispatches that the runtime completed with an error
+  uint64_t waitGaps = 0;             ///< functions whose waits could not be analysed completely
   uint64_t errors = 0;               ///< failures of the tool itself; each was printed where it happened
 
   std::map<std::string, uint64_t> skippedSites; ///< reason -> places, over the kernels that were checked

@@ -35,6 +35,7 @@ public:
 
   TextSink(TextWriter writer, TextOptions options);
   void onRace(const Race &race) override;
+  void onWaitHazard(const WaitHazard &hazard) override;
   void onMessage(std::string_view line) override;
   std::string onSummary(const Summary &summary) override;
 
@@ -53,6 +54,8 @@ private:
 std::string relativePath(const std::string &file, const std::string &directory);
 /// The report of one race, as TextSink prints it.
 std::string raceText(const Race &race, const TextOptions &options);
+/// The report of one missing wait.
+std::string waitHazardText(const WaitHazard &hazard, const TextOptions &options);
 /// One line for each cause, worst first, under a line with the totals: "3 races of 2 causes, worst first:". Empty
 /// without races.
 std::string causesText(const std::vector<Race> &races, const TextOptions &options);
@@ -61,9 +64,9 @@ std::string causesText(const std::vector<Race> &races, const TextOptions &option
 std::string groupedText(const std::vector<Race> &races, const TextOptions &options);
 /// What was not checked and what was lost, one line each without prefix: all lines of a summary but the last.
 std::vector<std::string> summaryRemarks(const Summary &summary);
-/// "checked N accesses in K kernels: R races"
+/// "checked N accesses in K kernels: R races", and with check_waits ", H wait hazards in C code objects".
 std::string checkedText(const Summary &summary);
-/// All lines of a summary; the last one is always "wavesan: checked N accesses in K kernels: R races" unless
+/// All lines of a summary; the last one is always "wavesan: " and checkedText() unless
 /// options.summary is false.
 std::string summaryText(const Summary &summary, const TextOptions &options);
 
