@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reading the dynamic section of a program. The file is not trusted: every offset is checked by the reads themselves.
+// Reading the headers of a program. The file is not trusted: every offset is checked by the reads themselves.
 #include "elf_rpath.h"
 
 #include <cstring>
@@ -17,11 +17,32 @@ template <class T> static bool readAt(std::ifstream &in, uint64_t offset, T &out
   return bool(in.read(reinterpret_cast<char *>(&out), sizeof out));
 }
 
+static bool readHeader(std::ifstream &in, Elf64_Ehdr &header) {
+  return in && readAt(in, 0, header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_phentsize == sizeof(Elf64_Phdr);
+}
+
+std::string whyCutShort(const std::filesystem::path &file) {
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  std::ifstream in(file, std::ios::binary);
+  Elf64_Ehdr header;
+  if (error || !readHeader(in, header))
+    return {};
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!readAt(in, header.e_phoff + i * sizeof segment, segment))
+      return "the file is cut short: it ends before its program headers";
+    if (segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
+      return "the file is cut short: it ends at byte " + std::to_string(size) + ", before its segments do";
+  }
+  return {};
+}
+
 bool hasForcingRpath(const std::filesystem::path &file) {
   std::ifstream in(file, std::ios::binary);
   Elf64_Ehdr header;
-  if (!in || !readAt(in, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
+  if (!readHeader(in, header))
     return false;
   bool rpath = false, runpath = false;
   for (unsigned i = 0; i < header.e_phnum; ++i) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "flag_errors.h"
 
-#include "wavesan/abi/options.h"
+#include "wavesan/abi/nearest_name.h"
 
 #include <algorithm>
 
@@ -27,10 +27,8 @@ std::string flagError(const CLI::App &app, const CLI::ParseError &error, const s
     };
     if (std::any_of(known.begin(), known.end(), is))
       continue;
-    auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string &a, const std::string &b) {
-      return abi::detail::editDistance(flag, a) < abi::detail::editDistance(flag, b);
-    });
-    return "unknown option '" + flag + "'; did you mean '" + *nearest + "'?";
+    const std::string hint = abi::didYouMean(flag, known);
+    return "unknown option '" + flag + "'" + (hint.empty() ? " (" + app.get_name() + " --help)" : hint);
   }
   return error.what();
 }

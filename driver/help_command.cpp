@@ -13,8 +13,11 @@ namespace wavesan::driver {
 int helpOptionsCommand() {
   std::printf("Options, set by %s=\"name=value:name=value\" or `wavesan run -o name=value`:\n\n",
               abi::kOptionsVariable);
-  for (const abi::OptionInfo &o : abi::kOptionInfos)
+  for (const abi::OptionInfo &o : abi::kOptionInfos) {
     std::printf("  %s=%s  (%s)\n      %s\n", o.name, o.defaultText, o.type, o.help);
+    if (o.values)
+      std::printf("      Values: %s.\n", abi::detail::listOfChoices(o.values).c_str());
+  }
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "flag_errors.h"
 #include "message.h"
+#include "number_flag.h"
 
 #include "wavesan/report/race.h"
 
@@ -47,9 +48,9 @@ ReportLine readReportLine(const std::vector<std::string> &words) {
   app.add_option("--kind", request.kinds, "only races of this class (may be repeated)")
       ->allow_extra_args(false)
       ->check(CLI::IsMember(classNames()));
-  app.add_option("--min-count", request.minCount, "only races that were seen at least so often, all files together");
+  addNumber(app, "--min-count", request.minCount, "only races that were seen at least so often, all files together");
   app.add_option("--suppressions", request.suppressions, "file of suppressions, applied to what the filters leave");
-  app.add_option("--full", request.full, "text: causes that are printed in full, the others get one line each");
+  addNumber(app, "--full", request.full, "text: causes that are printed in full, the others get one line each");
   app.add_option("--color", request.color, "text: auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("--no-excerpt", noExcerpt, "text: no lines of source");

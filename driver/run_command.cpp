@@ -45,14 +45,15 @@ std::string findProgram(const std::string &name) {
 
 /// Options as the program will see them; nothing (after one line) when one of them is wrong.
 std::optional<abi::Options> checkedOptions(const std::string &fromFlags) {
-  std::vector<std::string> errors;
-  abi::Options options = abi::optionsFromEnvironment(errors);
-  for (std::string &e : errors)
-    e = std::string(abi::kOptionsVariable) + ": " + e;
-  abi::parseOptions(options, fromFlags, errors);
+  abi::OptionErrors inVariable, inFlags;
+  abi::Options options = abi::optionsFromEnvironment(inVariable);
+  abi::parseOptions(options, fromFlags, inFlags);
+  const bool variable = !inVariable.empty();
+  const abi::OptionErrors &errors = variable ? inVariable : inFlags;
   if (errors.empty())
     return options;
-  fail(errors[0] + " (all options: wavesan help options)");
+  fail((variable ? std::string(abi::kOptionsVariable) + ": " : "") +
+       (errors.names.empty() ? errors.values : errors.names)[0] + " (all options: wavesan help options)");
   return std::nullopt;
 }
 
@@ -128,9 +129,6 @@ int runCommand(const RunRequest &request) {
   std::optional<abi::Options> options = checkedOptions(request.options);
   if (!options)
     return kExitUsage;
-  for (int status : {options->exitcode, options->incomplete_exitcode})
-    if (status < 0 || status > 255) // only the low byte would arrive: 256 would be a race without a status
-      return fail("exit status " + std::to_string(status) + " is not between 0 and 255 (options exitcode, incomplete_exitcode)");
   std::string error;
   Layout layout = layoutOfThisExecutable(error);
   if (!error.empty())
@@ -147,11 +145,18 @@ int runCommand(const RunRequest &request) {
   if (!status.page())
     return fail(error);
 
-  const std::string &program = request.command[0];
+  const std::string &program = request.command[0], file = findProgram(program);
+  if (std::string why = whyCutShort(file); !why.empty())
+    return fail("cannot run " + program + ": " + why, kExitNotExecutable);
   EnvironmentRequest change;
   change.cpuAgent = *cpu;
-  change.preloadAgent = request.preloadAgent || hasForcingRpath(findProgram(program));
+  change.preloadAgent = request.preloadAgent || hasForcingRpath(file);
   change.options = request.options;
+  if (options->help) { // here and not in the program, which may never load the tool; said once
+    for (const std::string &line : abi::optionLines(*options))
+      say(line);
+    change.options += change.options.empty() ? "help=0" : ":help=0";
+  }
   change.statusFd = status.descriptor();
   std::vector<std::string> base;
   for (char **e = environ; *e; ++e)

@@ -7,6 +7,8 @@
 #include "flag_errors.h"
 #include "message.h"
 
+#include "wavesan/abi/options.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -38,11 +40,6 @@ size_t countOwnWords(const std::vector<std::string> &words) {
   return std::min(n, words.size());
 }
 
-std::string quoteValue(const std::string &value) {
-  // The option parser's quotes: a value may hold separators.
-  return value.find_first_of(": ,\t\n") == std::string::npos ? value : "'" + value + "'";
-}
-
 } // namespace
 
 RunLine readRunLine(const std::vector<std::string> &words) {
@@ -52,8 +49,8 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   app.footer("Exit status: 66 if a race was reported (option exitcode), else the program's own; 67 in place of 0 if nothing\n"
              "was checked or results are missing (option incomplete_exitcode).\n"
              "All settings of -o: wavesan help options");
-  std::string device = "auto", gpu;
-  std::optional<uint64_t> seed;
+  std::string device = "auto";
+  std::optional<std::string> gpu, seed; // text: the options' parser judges them
   std::vector<std::string> options;
   app.add_option("--device", device, "auto: the GPU if there is one, else the CPU agent; gpu; cpu")
       ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
@@ -92,10 +89,18 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   };
   for (const std::string &o : options)
     append(o);
-  if (!gpu.empty())
-    append("gpu=" + quoteValue(gpu));
-  if (seed)
-    append("seed=" + std::to_string(*seed));
+  // Judged as a whole and before they become part of a text, in which a quote or a separator would mean something.
+  abi::Options scratch;
+  abi::OptionErrors errors;
+  for (const auto &[name, value] : {std::pair("gpu", gpu), std::pair("seed", seed)})
+    if (value) {
+      abi::setOption(scratch, name, *value, errors);
+      append(std::string(name) + "=" + *value);
+    }
+  if (!errors.empty()) {
+    line.done = true;
+    line.status = fail("run: " + errors.values[0]);
+  }
   return line;
 }
 

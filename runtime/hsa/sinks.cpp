@@ -22,11 +22,9 @@ std::string currentDirectory() {
 }
 
 /// What the option asks for; for auto as https://no-color.org describes it.
-bool wantsColor(const std::string &option, const report::OutputFile &output, std::vector<std::string> &errors) {
+bool wantsColor(const std::string &option, const report::OutputFile &output) {
   if (option == "always" || option == "never")
     return option == "always";
-  if (option != "auto")
-    errors.push_back("option color: '" + option + "' is not auto, always or never");
   auto variable = [](const char *name) {
     const char *value = std::getenv(name);
     return std::string(value ? value : "");
@@ -76,7 +74,7 @@ Sinks Sinks::make(const abi::Options &options, const Status &status, std::vector
   report::TextOptions text;
   text.sourceExcerpt = options.source_excerpt;
   text.summary = options.summary;
-  text.color = wantsColor(options.color, *output, errors);
+  text.color = wantsColor(options.color, *output);
   text.fullReports = size_t(options.full_reports);
   text.directory = currentDirectory();
   sinks.text = std::make_unique<report::TextSink>([output](std::string_view s) { return output->write(s); }, text);

@@ -31,8 +31,9 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
       queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
-  std::vector<std::string> warnings, errors;
-  abi::Options options = abi::optionsFromEnvironment(warnings);
+  abi::OptionErrors optionErrors;
+  abi::Options options = abi::optionsFromEnvironment(optionErrors);
+  std::vector<std::string> warnings = optionErrors.names, errors = optionErrors.values;
   std::string statusError, apiError;
   auto status = std::make_unique<Status>(statusError);
   Sinks sinks = Sinks::make(options, *status, warnings, errors);
@@ -47,8 +48,6 @@ bool Tool::load(HsaApiTable *table) {
     status->add(&abi::StatusPage::errors);
     return false;
   }
-  if (options.early_exit != "error" && options.early_exit != "off")
-    errors.push_back("option early_exit: '" + options.early_exit + "' is not error or off");
   Tool *tool = new Tool(std::move(options), *api, table, std::move(sinks), std::move(suppressions), std::move(status));
   if (!statusError.empty())
     errors.push_back(statusError);
@@ -74,20 +73,8 @@ bool Tool::load(HsaApiTable *table) {
 }
 
 void Tool::printOptions() {
-  findings.message(std::string("options, set by ") + abi::kOptionsVariable + "=name=value:name=value");
-  auto text = [](const auto &value) -> std::string {
-    using T = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, std::string>)
-      return value;
-    else if constexpr (std::is_same_v<T, bool>)
-      return value ? "true" : "false";
-    else
-      return std::to_string(value);
-  };
-#define WAVESAN_OPTION(Type, Name, Default, Help)                                                                      \
-  findings.message("  " #Name "=" + text(options.Name) + "  (" #Type ") " + Help);
-#include "wavesan/abi/options.def"
-#undef WAVESAN_OPTION
+  for (const std::string &line : abi::optionLines(options))
+    findings.message(line);
 }
 
 bool Tool::forkedAway() const { return getpid() != Process; }

@@ -237,10 +237,10 @@ TEST(HostileCodeObject, RandomBytesInTheHeadersAndTables) {
 }
 
 TEST(HostileMetadata, DeepNestingIsRefused) {
-  EXPECT_TRUE(readKernelArguments(std::string(1'000'000, char(0x91)), "k").empty());     // [[[[...
-  EXPECT_TRUE(readKernelArguments(std::string("\xdd\xff\xff\xff\xff", 5), "k").empty()); // array of 2^32-1
-  EXPECT_TRUE(readKernelArguments("", "k").empty());
-  EXPECT_TRUE(readKernelArguments("\xc0", "k").empty()); // nil
+  EXPECT_TRUE(readKernelArguments(std::string(1'000'000, char(0x91))).empty());     // [[[[...
+  EXPECT_TRUE(readKernelArguments(std::string("\xdd\xff\xff\xff\xff", 5)).empty()); // array of 2^32-1
+  EXPECT_TRUE(readKernelArguments("").empty());
+  EXPECT_TRUE(readKernelArguments("\xc0").empty()); // nil
 }
 
 } // namespace

@@ -88,8 +88,19 @@ TEST(Process, UnknownGpuIsAnError) {
   setenv("WAVESAN_OPTIONS", "gpu=gfx77", 1);
   const ProcessResult r = inChild([] { _exit(hsa_init() == HSA_STATUS_SUCCESS ? 1 : 0); });
   EXPECT_EQ(r.status, 0);
-  EXPECT_EQ(r.output.find("wavesan: option gpu: the CPU agent does not know 'gfx77'; it knows gfx900, "), 0u)
-      << r.output;
+  EXPECT_EQ(r.output.find("wavesan: option gpu: 'gfx77' is none of auto, gfx900, "), 0u) << r.output;
+  unsetenv("WAVESAN_OPTIONS");
+}
+
+TEST(Process, ValuesThatDoNotFitAreErrors) {
+  for (auto [options, line] :
+       {std::pair("hooks=devise", "wavesan: option hooks: 'devise' is none of native, device\n"),
+        std::pair("seed=-1", "wavesan: option seed: '-1' is not a number from 0 to 18446744073709551615\n")}) {
+    setenv("WAVESAN_OPTIONS", options, 1);
+    const ProcessResult r = inChild([] { _exit(hsa_init() == HSA_STATUS_SUCCESS ? 1 : 0); });
+    EXPECT_EQ(r.status, 0);
+    EXPECT_EQ(r.output, line);
+  }
   unsetenv("WAVESAN_OPTIONS");
 }
 

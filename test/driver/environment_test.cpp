@@ -10,6 +10,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 using namespace wavesan::driver;
 using Words = std::vector<std::string>;
 
@@ -65,6 +68,21 @@ TEST(ElfRpath, OnlyRpathWithoutRunpath) {
   EXPECT_FALSE(hasForcingRpath(dir.write("script", "#!/bin/sh\n")));
   EXPECT_FALSE(hasForcingRpath(dir.write("cut", std::string("\177ELF\2\1\1", 7))));
   EXPECT_FALSE(hasForcingRpath(dir.path() / "absent"));
+}
+
+TEST(ElfHeaders, FilesThatAreCutShort) {
+  std::ifstream in(WAVESAN_TEST_RPATH_PROGRAM, std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(whyCutShort(WAVESAN_TEST_RPATH_PROGRAM), "");
+  wavesan::test::TemporaryDirectory dir;
+  EXPECT_EQ(whyCutShort(dir.write("half", whole.substr(0, 500))),
+            "the file is cut short: it ends at byte 500, before its segments do");
+  EXPECT_EQ(whyCutShort(dir.write("start", whole.substr(0, 70))),
+            "the file is cut short: it ends before its program headers");
+  EXPECT_EQ(whyCutShort(dir.write("script", "#!/bin/sh\n")), "");
+  EXPECT_EQ(whyCutShort(dir.write("empty", "")), "");
+  EXPECT_EQ(whyCutShort(dir.path() / "absent"), "");
+  EXPECT_EQ(whyCutShort(dir.path()), "");
 }
 
 TEST(RunLine, OptionsEndAtTheProgram) {

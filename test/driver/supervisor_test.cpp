@@ -222,6 +222,77 @@ TEST_F(Supervisor, BadOptionsRunNothing) {
   EXPECT_EQ(run({"run", "--device=cpu", "true"}, {"WAVESAN_OPTIONS=seed=x"}).status, 2);
 }
 
+TEST_F(Supervisor, ValuesAreJudgedBeforeTheProgramStarts) {
+  auto expectRefused = [&](const Words &flags, const Words &environment, const std::string &line) {
+    Words words = {"run", "--device=cpu"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"sh", "-c", "echo ran"});
+    const Ended e = run(words, environment);
+    EXPECT_EQ(e.status, 2);
+    EXPECT_EQ(e.out, "");
+    EXPECT_EQ(e.err, "wavesan: error: " + line + "\n");
+  };
+  const std::string more = " (all options: wavesan help options)";
+  for (const auto &[name, values] : {std::pair("hooks", "native, device"), std::pair("color", "auto, always, never"),
+                                     std::pair("early_exit", "error, off")}) {
+    const std::string setting = name + std::string("=nonsense");
+    const std::string line = "option " + std::string(name) + ": 'nonsense' is none of " + values + more;
+    expectRefused({"-o", setting}, {}, line);
+    expectRefused({}, {"WAVESAN_OPTIONS=" + setting}, "WAVESAN_OPTIONS: " + line);
+  }
+  for (const std::string seed : {"-1", "18446744073709551616", "1.5", "abc", "", "1:hooks=device"}) {
+    const std::string line = "option seed: '" + seed + "' is not a number from 0 to 18446744073709551615";
+    expectRefused({"--seed=" + seed}, {}, "run: " + (seed.empty() ? "--seed: 1 required TEXT missing" : line));
+    expectRefused({"-o", "seed='" + seed + "'"}, {}, line + more);
+    expectRefused({}, {"WAVESAN_OPTIONS=seed='" + seed + "'"}, "WAVESAN_OPTIONS: " + line + more);
+  }
+  expectRefused({"-o", "exitcode=256"}, {}, "option exitcode: '256' is not a number from 0 to 255" + more);
+  Ended e = run({"run", "--device=cpu", "--gpu=gfx77", "true"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_TRUE(contains(e.err, "wavesan: error: run: option gpu: 'gfx77' is none of auto, gfx900, ")) << e.err;
+  e = run({"run", "--device=cpu", "true"}, {"WAVESAN_OPTIONS=gpu=gfx77"});
+  EXPECT_EQ(e.status, 2);
+  EXPECT_TRUE(contains(e.err, "WAVESAN_OPTIONS: option gpu: 'gfx77' is none of auto, gfx900, ")) << e.err;
+  EXPECT_EQ(run({"run", "--device=cpu", "--gpu=", "true"}).status, 2);
+  EXPECT_EQ(run({"run", "--device=cpu", "--gpu=auto", "--seed=0x10", "sh", "-c", "exit 3"}).status, 3);
+}
+
+TEST_F(Supervisor, NumbersOfReportFlags) {
+  for (const char *flag : {"--min-count", "--full"})
+    for (const std::string value : {"-1", "18446744073709551616", "x"}) {
+      Ended e = run({"report", flag + ("=" + value), "x.json"});
+      EXPECT_EQ(e.status, 2);
+      EXPECT_EQ(e.err, "wavesan: error: report: " + std::string(flag) + ": '" + value +
+                           "' is not a number from 0 to 18446744073709551615\n");
+    }
+  EXPECT_EQ(run({"report", "--exitcode=-1", "x.json"}).status, 2);
+  EXPECT_EQ(run({"report", "--exitcode=256", "x.json"}).status, 2);
+}
+
+TEST_F(Supervisor, NothingIsSuggestedFromFarOff) {
+  EXPECT_EQ(run({"run", "--frobnicate", "true"}).err,
+            "wavesan: error: run: unknown option '--frobnicate' (wavesan run --help)\n");
+  EXPECT_EQ(run({"run", "-q", "true"}).err, "wavesan: error: run: unknown option '-q' (wavesan run --help)\n");
+  EXPECT_EQ(run({"run", "-o", "frobnicate=1", "true"}).err,
+            "wavesan: error: unknown option 'frobnicate' (all options: wavesan help options)\n");
+}
+
+TEST_F(Supervisor, HelpIsPrintedWhateverTheProgramDoes) {
+  for (const auto &[flags, variable] : {std::pair(Words{}, "WAVESAN_OPTIONS=help=1:seed=4"),
+                                        std::pair(Words{"-o", "help"}, "WAVESAN_OPTIONS=seed=4")}) {
+    Words words = {"run", "--device=cpu"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"sh", "-c", "echo $WAVESAN_OPTIONS; exit 3"});
+    const Ended e = run(words, {variable});
+    EXPECT_EQ(e.status, 3); // and it goes on
+    EXPECT_TRUE(contains(e.err, "wavesan: options, set by WAVESAN_OPTIONS=name=value:name=value\n")) << e.err;
+    EXPECT_TRUE(contains(e.err, "wavesan:   seed=4  (uint64) ")) << e.err;
+    EXPECT_TRUE(contains(e.err, "wavesan:   help=true  (bool) ")) << e.err;
+    EXPECT_TRUE(e.out.ends_with("help=0\n")) << e.out; // the tool does not say it once more
+  }
+  EXPECT_FALSE(contains(run({"run", "--device=cpu", "true"}).err, "options, set by"));
+}
+
 TEST_F(Supervisor, MissingPartsAreNamed) {
   fs::remove(Dir.path() / "lib/wavesan/cpu-agent/libhsa-runtime64.so.1");
   Ended e = run({"run", "--device=cpu", "true"});

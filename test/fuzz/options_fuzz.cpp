@@ -9,9 +9,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   using namespace wavesan;
   abi::Options options;
-  std::vector<std::string> errors;
+  abi::OptionErrors errors;
   abi::parseOptions(options, {reinterpret_cast<const char *>(data), size}, errors);
-  for (const std::string &error : errors)
-    fuzz::requireOneLine(error);
+  for (const std::vector<std::string> *lines : {&errors.names, &errors.values})
+    for (const std::string &error : *lines)
+      fuzz::requireOneLine(error);
   return 0;
 }

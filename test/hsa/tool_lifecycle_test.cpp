@@ -143,8 +143,19 @@ TEST_F(ToolTest, UnknownOptionsAreOneLineEach) {
   std::string text = log();
   EXPECT_NE(text.find("wavesan: warning: unknown option 'max_race'; did you mean 'max_races'?\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("wavesan: warning: option verbosity: 'x' is not a int\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: option verbosity: 'x' is not a number from 0 to 4294967295\n"), std::string::npos)
+      << text;
   EXPECT_EQ(text.find("checked 0 accesses"), std::string::npos) << text;
+}
+
+TEST_F(ToolTest, ValuesThatDoNotFitMakeTheResultIncomplete) {
+  SharedPage shared;
+  load("early_exit=maybe:color=blue");
+  unload();
+  std::string text = log();
+  EXPECT_NE(text.find("wavesan: option early_exit: 'maybe' is none of error, off\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: option color: 'blue' is none of auto, always, never\n"), std::string::npos) << text;
+  EXPECT_EQ(shared.page->errors, 2u);
 }
 
 TEST_F(ToolTest, HelpPrintsEveryOptionWithItsValue) {

@@ -26,14 +26,14 @@ std::string document() {
       "`WAVESAN_OPTIONS=\"name=value:name=value\"` sets them for every process that is checked; `wavesan run -o "
       "name=value` does, "
       "too, and wins. Between\nsettings stand `:`, `,` or blanks; a value that holds one of these goes in quotes "
-      "(`kernels='app::*'`). The name of a bool alone means true.\nThe last setting of an option counts. An unknown "
-      "name is "
-      "an error that names the nearest known one. `wavesan help options` and\n`WAVESAN_OPTIONS=help=1` print this "
-      "list.\n\n"
+      "(`kernels='app::*'`). The name of a bool alone means true.\nThe last setting of an option counts. Numbers are "
+      "whole and not negative, decimal or 0x... `wavesan run` refuses unknown names and values that do not fit before it\n"
+      "starts the program (exit status 2); `wavesan help options` and `WAVESAN_OPTIONS=help=1` print this list.\n\n"
       "| option | type | default | meaning |\n| --- | --- | --- | --- |\n";
   for (const wavesan::abi::OptionInfo &o : wavesan::abi::kOptionInfos)
     text +=
-        std::string("| `") + o.name + "` | " + o.type + " | `" + cell(o.defaultText) + "` | " + cell(o.help) + " |\n";
+        std::string("| `") + o.name + "` | " + o.type + " | `" + cell(o.defaultText) + "` | " + cell(o.help) +
+            (o.values ? " Values: " + wavesan::abi::detail::listOfChoices(o.values) + "." : "") + " |\n";
   return text;
 }
 

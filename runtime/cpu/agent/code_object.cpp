@@ -17,10 +17,8 @@
 namespace wavesan::agent {
 
 namespace {
-constexpr uint16_t kMachineAmdgpu = 224;
 constexpr uint8_t kOsAbiAmdHsa = 64;
 constexpr uint32_t kElfMachineMask = 0xff;
-constexpr uint32_t kNoteMetadata = 32; // NT_AMDGPU_METADATA
 constexpr uint64_t kMaxSpan = uint64_t(1) << 32;
 
 enum Relocation : uint32_t { Abs32Lo = 1, Abs32Hi = 2, Abs64 = 3, Rel32 = 4, Rel64 = 5, Abs32 = 6, Relative64 = 13 };
@@ -90,7 +88,8 @@ public:
       const std::string_view strings = Elf.sectionBytes(Elf.sections()[section.sh_link]);
       DynamicSymbols.resize(table.size() / sizeof(Elf64_Sym));
       if (!DynamicSymbols.empty())
-        std::memcpy(static_cast<void *>(DynamicSymbols.data()), table.data(), DynamicSymbols.size() * sizeof(Elf64_Sym));
+        std::memcpy(static_cast<void *>(DynamicSymbols.data()), table.data(),
+                    DynamicSymbols.size() * sizeof(Elf64_Sym));
       for (const Elf64_Sym &s : DynamicSymbols) {
         auto name = ElfView::stringAt(strings, s.st_name);
         if (!name)
@@ -124,9 +123,7 @@ public:
   void findParts() {
     if (const Elf64_Shdr *ir = Elf.findSection(abi::kIrSection))
       Object.Ir = Elf.sectionBytes(*ir);
-    for (const Elf64_Phdr &p : Elf.segments())
-      if (p.p_type == PT_NOTE && Object.Metadata.empty())
-        Object.Metadata = findNote(Elf.segmentBytes(p));
+    Object.Metadata = Elf.findNote(kNoteOwner, kNoteMetadata);
   }
 
 private:
@@ -223,26 +220,6 @@ private:
     return fail("variable " + DynamicNames[index] + " is not defined");
   }
 
-  /// The metadata among the notes of a segment; empty if it is not there.
-  static std::string_view findNote(std::string_view notes) {
-    auto padded = [](uint64_t n) { return (n + 3) / 4 * 4; };
-    while (notes.size() >= sizeof(Elf64_Nhdr)) {
-      Elf64_Nhdr note;
-      std::memcpy(&note, notes.data(), sizeof(note));
-      notes.remove_prefix(sizeof(note));
-      if (padded(note.n_namesz) > notes.size())
-        return {};
-      const std::string_view name = notes.substr(0, note.n_namesz);
-      notes.remove_prefix(padded(note.n_namesz));
-      if (note.n_descsz > notes.size())
-        return {};
-      if (note.n_type == kNoteMetadata && name == std::string_view("AMDGPU\0", 7))
-        return notes.substr(0, note.n_descsz);
-      notes.remove_prefix(std::min<uint64_t>(padded(note.n_descsz), notes.size()));
-    }
-    return {};
-  }
-
   LoadedCodeObject &Object;
   const ElfView &Elf;
   const ExternalVariables &Externals;
@@ -306,11 +283,10 @@ cpu::Program *LoadedCodeObject::program(std::string &error) {
 }
 
 const KernelArguments &LoadedCodeObject::argumentsOf(std::string_view kernelName) {
-  std::lock_guard lock(ArgumentsMutex);
+  static const KernelArguments &none = *new KernelArguments; // threads outlive static destructors
+  std::call_once(ArgumentsRead, [&] { Arguments = readKernelArguments(Metadata); }); // all: reading takes its time
   auto it = Arguments.find(kernelName);
-  if (it == Arguments.end())
-    it = Arguments.emplace(kernelName, readKernelArguments(Metadata, kernelName)).first;
-  return it->second;
+  return it == Arguments.end() ? none : it->second;
 }
 
 } // namespace wavesan::agent

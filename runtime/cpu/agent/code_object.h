@@ -21,6 +21,10 @@ namespace wavesan::agent {
 
 struct GpuTarget;
 
+inline constexpr uint16_t kMachineAmdgpu = 224; ///< e_machine
+inline constexpr uint32_t kNoteMetadata = 32;   ///< NT_AMDGPU_METADATA
+inline constexpr char kNoteOwner[] = "AMDGPU";
+
 /// The 64 bytes in front of a kernel, as LLVM's AMDGPU back end lays them out (code objects v3 and later).
 struct KernelDescriptor {
   uint32_t groupSegmentFixedSize;
@@ -47,6 +51,7 @@ struct KernelArgument {
   uint32_t size;
 };
 using KernelArguments = std::map<std::string, KernelArgument, std::less<>>;
+using ArgumentsByKernel = std::map<std::string, KernelArguments, std::less<>>;
 
 /// A symbol that programs can ask for.
 struct Symbol {
@@ -109,8 +114,8 @@ private:
   uint64_t FirstAddress = 0; ///< ELF address of *Base
   std::vector<std::unique_ptr<Symbol>> Symbols;
 
-  std::mutex ArgumentsMutex;
-  std::map<std::string, KernelArguments, std::less<>> Arguments; ///< read so far, by kernel
+  std::once_flag ArgumentsRead;
+  ArgumentsByKernel Arguments;
 
   std::mutex ProgramMutex;
   bool ProgramTried = false;

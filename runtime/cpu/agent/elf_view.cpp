@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "elf_view.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace wavesan::agent {
@@ -21,6 +22,25 @@ bool readTable(std::string_view bytes, uint64_t offset, uint64_t count, uint64_t
   out.resize(count);
   std::memcpy(static_cast<void *>(out.data()), bytes.data() + offset, count * sizeof(Entry));
   return true;
+}
+
+std::string_view findNoteIn(std::string_view notes, std::string_view owner, uint32_t type) {
+  auto padded = [](uint64_t n) { return (n + 3) / 4 * 4; };
+  while (notes.size() >= sizeof(Elf64_Nhdr)) {
+    Elf64_Nhdr note;
+    std::memcpy(&note, notes.data(), sizeof(note));
+    notes.remove_prefix(sizeof(note));
+    if (padded(note.n_namesz) > notes.size())
+      return {};
+    const std::string_view name = notes.substr(0, note.n_namesz);
+    notes.remove_prefix(padded(note.n_namesz));
+    if (note.n_descsz > notes.size())
+      return {};
+    if (note.n_type == type && !name.empty() && name.back() == '\0' && name.substr(0, name.size() - 1) == owner)
+      return notes.substr(0, note.n_descsz);
+    notes.remove_prefix(std::min<uint64_t>(padded(note.n_descsz), notes.size()));
+  }
+  return {};
 }
 
 } // namespace
@@ -73,6 +93,14 @@ std::optional<std::string_view> ElfView::stringAt(std::string_view table, uint64
 
 std::string_view ElfView::sectionName(const Elf64_Shdr &section) const {
   return stringAt(SectionNames, section.sh_name).value_or(std::string_view());
+}
+
+std::string_view ElfView::findNote(std::string_view owner, uint32_t type) const {
+  for (const Elf64_Phdr &p : Segments)
+    if (p.p_type == PT_NOTE)
+      if (std::string_view found = findNoteIn(segmentBytes(p), owner, type); !found.empty())
+        return found;
+  return {};
 }
 
 const Elf64_Shdr *ElfView::findSection(std::string_view name) const {

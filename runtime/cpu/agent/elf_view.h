@@ -39,6 +39,9 @@ public:
   /// The first section of this name, or null.
   const Elf64_Shdr *findSection(std::string_view name) const;
 
+  /// The description of the first note of this owner and type in a note segment; empty if there is none.
+  std::string_view findNote(std::string_view owner, uint32_t type) const;
+
   /// The zero-terminated string at `offset` of a string table; nothing if it does not lie in it.
   static std::optional<std::string_view> stringAt(std::string_view table, uint64_t offset);
 

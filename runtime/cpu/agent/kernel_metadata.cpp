@@ -51,10 +51,14 @@ bool readUnsigned(const json *value, uint32_t &out) {
 
 } // namespace
 
-KernelArguments readKernelArguments(std::string_view messagePack, std::string_view kernelName) {
-  KernelArguments result;
+bool isReadableMetadata(std::string_view messagePack) {
   DepthCheck check;
-  if (!json::sax_parse(messagePack, &check, json::input_format_t::msgpack, /*strict=*/false))
+  return json::sax_parse(messagePack, &check, json::input_format_t::msgpack, /*strict=*/false);
+}
+
+ArgumentsByKernel readKernelArguments(std::string_view messagePack) {
+  ArgumentsByKernel result;
+  if (!isReadableMetadata(messagePack))
     return result;
   const json document = json::from_msgpack(messagePack, /*strict=*/false, /*allow_exceptions=*/false);
   const json *kernels = member(document, "amdhsa.kernels");
@@ -62,14 +66,15 @@ KernelArguments readKernelArguments(std::string_view messagePack, std::string_vi
     return result;
   for (const json &kernel : *kernels) {
     const json *name = member(kernel, ".name"), *args = member(kernel, ".args");
-    if (!name || !name->is_string() || name->get_ref<const std::string &>() != kernelName || !args || !args->is_array())
+    if (!name || !name->is_string() || !args || !args->is_array())
       continue;
+    KernelArguments &own = result[name->get_ref<const std::string &>()];
     for (const json &arg : *args) {
       const json *argName = member(arg, ".name");
       KernelArgument a;
       if (argName && argName->is_string() && readUnsigned(member(arg, ".offset"), a.offset) &&
           readUnsigned(member(arg, ".size"), a.size))
-        result.emplace(argName->get_ref<const std::string &>(), a);
+        own.emplace(argName->get_ref<const std::string &>(), a);
     }
   }
   return result;

@@ -9,8 +9,11 @@
 
 namespace wavesan::agent {
 
-/// The named arguments of a kernel. Empty if the metadata is malformed or does not describe the kernel.
-KernelArguments readKernelArguments(std::string_view messagePack, std::string_view kernelName);
+/// Whether the bytes are a MessagePack document. What it says is not looked at.
+bool isReadableMetadata(std::string_view messagePack);
+
+/// The named arguments of each kernel, by its name. Empty if the metadata is malformed.
+ArgumentsByKernel readKernelArguments(std::string_view messagePack);
 
 } // namespace wavesan::agent
 

@@ -5,6 +5,7 @@
 #include "api_table.h"
 #include "copies.h"
 #include "fault_handler.h"
+#include "program_targets.h"
 #include "queue.h"
 #include "signals.h"
 #include "tools.h"
@@ -41,22 +42,22 @@ std::atomic<pid_t> Owner{0}; ///< the process that called hsa_init; differs from
 bool configure(Process &p) {
   if (p.configured)
     return true;
-  std::vector<std::string> errors;
+  abi::OptionErrors errors;
   p.options = abi::optionsFromEnvironment(errors);
   if (!std::getenv("HSA_TOOLS_LIB")) // the tool library reads the same text and says the same
-    for (const std::string &error : errors)
+    for (const std::string &error : errors.names)
       std::fprintf(stderr, "wavesan: %s\n", error.c_str());
-  if (p.options.hooks != "native" && p.options.hooks != "device") {
-    std::fprintf(stderr, "wavesan: option hooks: '%s' is neither native nor device\n", p.options.hooks.c_str());
+  for (const std::string &error : errors.values) // not another GPU, seed or checker than the user asked for
+    std::fprintf(stderr, "wavesan: %s\n", error.c_str());
+  if (!errors.values.empty())
     return false;
-  }
-  const std::string name = p.options.gpu == "auto" ? chooseGpu(findProgramTargets()) : p.options.gpu;
-  p.gpu = findGpuTarget(name);
-  if (!p.gpu) {
-    std::fprintf(stderr, "wavesan: option gpu: the CPU agent does not know '%s'; it knows %s\n", name.c_str(),
-                 gpuTargetNames().c_str());
-    return false;
-  }
+  const ProgramTargets program = findProgramTargets();
+  p.gpu = findGpuTarget(p.options.gpu == "auto" ? chooseGpu(program) : p.options.gpu);
+  // HIP ends the program in both cases, and does not say why.
+  for (const std::string &what : program.damage)
+    std::fprintf(stderr, "wavesan: the program's GPU code is damaged: %s\n", what.c_str());
+  if (const std::string line = missingTarget(program, p.gpu->name); !line.empty())
+    std::fprintf(stderr, "wavesan: %s\n", line.c_str());
   if (p.options.verbosity >= 1)
     std::fprintf(stderr, "wavesan: CPU agent: presenting %s, waves of %u\n", p.gpu->name, p.gpu->waveSize);
   p.configured = true;

@@ -1,8 +1,10 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel that is compiled when the program runs (hiprtc), beside one that is not.
+// A kernel that is compiled when the program runs (hiprtc), beside one that is not. An argument damages its code object
+// before it is loaded: header (it does not begin as an ELF file).
 #include <cstdio>
+#include <cstring>
 #include <hip/hip_runtime.h>
 #include <hip/hiprtc.h>
 #include <vector>
@@ -28,7 +30,7 @@ __global__ void known(int *out) {
   out[threadIdx.x] = tile[127 - threadIdx.x];
 }
 
-int main() {
+int main(int argc, char **argv) {
   int *out;
   TRY(hipMalloc(&out, 128 * sizeof(int)));
   known<<<1, 128>>>(out);
@@ -41,11 +43,16 @@ int main() {
   TRY(hiprtcGetCodeSize(program, &size));
   std::vector<char> code(size);
   TRY(hiprtcGetCode(program, code.data()));
+  const char *damage = argc > 1 ? argv[1] : "";
+  if (!std::strcmp(damage, "header"))
+    code[0] = '-';
+  std::printf("compiled\n");
+  std::fflush(stdout);
   hipModule_t module;
   hipFunction_t late;
   TRY(hipModuleLoadData(&module, code.data()));
   TRY(hipModuleGetFunction(&late, module, "late"));
-  std::printf("compiled\n");
+  std::printf("loaded\n");
   std::fflush(stdout);
   void *arguments[] = {&out};
   TRY(hipModuleLaunchKernel(late, 1, 1, 1, 128, 1, 1, 0, nullptr, arguments, nullptr));
