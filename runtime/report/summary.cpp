@@ -26,6 +26,8 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::outsideShadow,
                                              &Summary::damagedRecords,
                                              &Summary::orderUnknown,
+                                             &Summary::waitsUnknown,
+                                             &Summary::copiesUnchecked,
                                              &Summary::globalUnchecked,
                                              &Summary::unfinishedDispatches,
                                              &Summary::failedDispatches,

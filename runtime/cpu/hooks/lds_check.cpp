@@ -26,6 +26,7 @@ const uint32_t *floorsOf(WorkgroupShadow &s, uint32_t wave) {
     for (uint32_t w = 0; w < abi::kMaxWavesPerWorkgroup; ++w) {
       const uint32_t end = s.state.waves[w].endEpoch;
       f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
+      f.floor[core::copiesOf(w)] = clock.local[boundIndex(kCopies, w)];
     }
     f.current = true;
   }
@@ -66,7 +67,7 @@ Step stepFor(const uint64_t *cell, const core::Accessor &a, const uint32_t *floo
   if (const uint32_t choice = replaced ? replaced : vacant)
     return Step(std::countr_zero(choice));
   if ((own & side) || (!a.atomic && (atomic & side)) ||
-      core::Slot(cell[shift]).wave() == core::Slot(cell[shift + 1]).wave())
+      core::waveOf(core::Slot(cell[shift]).wave()) == core::waveOf(core::Slot(cell[shift + 1]).wave()))
     return Step::AskTheCore;
   return Step::NotRecorded;
 }
@@ -92,7 +93,7 @@ struct Steps {
     return step;
   }
   static constexpr uint64_t kDecides =
-      core::Slot(abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
+      core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
 };
 
 } // namespace
@@ -154,6 +155,24 @@ void firstLanes(const Window &window, const uint32_t *address, LaneMask exec, ui
   }
 }
 
+void checkLdsCopy(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info,
+                  uint32_t site, uint32_t variable, uint32_t number) {
+  if (exec == 0)
+    return;
+  ++s.counters.checkedAccesses;
+  const uint32_t size = abi::accessSize(info);
+  uint32_t at[64];
+  const uint32_t first = address[std::countr_zero(exec)];
+  for (LaneMask rest = exec; rest; rest &= rest - 1) {
+    const unsigned lane = unsigned(std::countr_zero(rest));
+    at[lane] = info & abi::kCopyConsecutive ? first + lane * abi::copyStride(size) : address[lane];
+  }
+  core::Accessor a = accessorOf(s, wave.wave, info, site);
+  a.wave = core::copiesOf(wave.wave);
+  a.generation = number;
+  checkLanes(s, wave, exec, at, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
+}
+
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable) {
   if (exec == 0)
@@ -199,7 +218,7 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
         open |= LaneMask(1) << l;
     }
   }
-  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable);
+  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
 }
 
 } // namespace wavesan::cpu

@@ -34,7 +34,7 @@ struct WorkgroupShadow {
   /// waves.
   struct Floors {
     bool current = false;
-    uint32_t floor[abi::kMaxWavesPerWorkgroup];
+    uint32_t floor[2 * abi::kMaxWavesPerWorkgroup]; ///< then of the waves' copies
   } floors[abi::kMaxWavesPerWorkgroup];
 
   /// Prepares for a workgroup of this dispatch; memory of the workgroup before is reused.

@@ -6,6 +6,7 @@
 #ifndef WAVESAN_CPU_ORDER_WAVE_ORDER_H
 #define WAVESAN_CPU_ORDER_WAVE_ORDER_H
 
+#include "copy_queue.h"
 #include "pending_reads.h"
 
 #include <vector>
@@ -15,7 +16,9 @@ namespace wavesan::cpu {
 /// One wave. Used by one thread at a time.
 struct WaveOrder {
   WaveId id{};
-  uint32_t generation[kSpaces] = {1, 1};
+  uint32_t generation[kCopies] = {1, 1}; ///< of kLds and kGlobal
+  CopyQueue copies;
+  uint64_t gridPhase = 0; ///< barriers of the whole grid that it has arrived at
   WaveClock clock; ///< by the rules
   WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
 
@@ -86,6 +89,11 @@ struct WaveOrder {
             acquireFrom(workgroup, agent, any);
           });
   }
+  /// Call behind what may have completed copies: the wave knows of its own what it has waited for.
+  void noteCopies() {
+    for (WaveClock *c : {&clock, &wide})
+      c->local[boundIndex(kCopies, id.wave)] = copies.completed() + 1;
+  }
   /// A wait: completes without ordering anything between waves by itself.
   void complete(bool lds, bool global) {
     generation[kLds] += lds;
@@ -127,6 +135,7 @@ public:
       Waves[w].id = {workgroup, w};
   }
   WaveOrder &wave(uint32_t w) { return Waves[w]; }
+  const WaveOrder &wave(uint32_t w) const { return Waves[w]; }
 
   void arrive(uint32_t w) {
     Arrivals[w].push_back({Waves[w].published(Waves[w].clock), Waves[w].published(Waves[w].wide)});
