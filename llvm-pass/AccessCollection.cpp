@@ -3,12 +3,14 @@
 //
 #include "AccessCollection.h"
 
+#include "AsyncCopies.h"
 #include "AtomicFacts.h"
 #include "CallGraphFacts.h"
 #include "InlineAsmFacts.h"
 #include "LlvmVersions.h"
 
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
@@ -122,19 +124,30 @@ private:
     AsmFacts Facts = readInlineAsm(Call, Target);
     if (!Facts.Understood)
       Choice.Skips.add("inline asm");
-    if (!Facts.Memory)
-      return;
-    AsmMemory &Memory = *Facts.Memory;
+    for (const AsmMemory &Memory : Facts.Memory)
+      addAsmMemory(Call, Memory);
+  }
+
+  void addAsmMemory(CallBase &Call, const AsmMemory &Memory) {
     Place P = Places.ofAddress(Memory.Address);
     // The instruction decides; only flat ones leave it to the address.
     if (Memory.Where != Region::Generic && P.Where != Memory.Where)
       P = {Memory.Where};
     KnownBits Known = computeKnownBits(Memory.Address, Layout);
     Align Alignment(uint64_t(1) << std::min(Known.countMinTrailingZeros(), 4u));
-    if (Access *A = add(Call, Memory.Address, P, Alignment, Memory.Bits, "inline asm " + Memory.Mnemonic)) {
+    if (Memory.IsCopy)
+      Alignment = Align(4); // the hardware wants whole dwords
+    const std::string Name =
+        (Memory.IsCopy || Memory.IsOfCopy ? "asynchronous copy by inline asm " : "inline asm ") + Memory.Mnemonic;
+    if (Access *A = add(Call, Memory.Address, P, Alignment, Memory.Bits, Name)) {
       A->Runs.append(Memory.Runs.begin(), Memory.Runs.end());
-      A->Ordering = Memory.Ordering;
-      A->PrecedesSync = Memory.PrecedesSync;
+      A->Offset = Memory.Offset;
+      A->Ordering = Memory.Ordering | (Memory.IsOfCopy ? abi::kAccessOfCopy : 0);
+      if (!Memory.IsCopy && !Memory.IsOfCopy)
+        A->Ordering |= abi::kAccessOneInstruction;
+      A->IsCopy = Memory.IsCopy;
+      A->Sequence = Memory.Sequence;
+      A->After = Memory.After;
     }
   }
 
@@ -163,6 +176,7 @@ private:
     case Intrinsic::amdgcn_s_barrier_signal_isfirst:
     case Intrinsic::amdgcn_s_barrier_wait:
     case Intrinsic::amdgcn_wave_barrier:
+    case Intrinsic::amdgcn_ds_gws_barrier:
     case Intrinsic::lifetime_start:
     case Intrinsic::lifetime_end:
     case Intrinsic::invariant_start:
@@ -174,9 +188,13 @@ private:
       break;
     }
     if (isClusterBarrier(I))
-      return; // as the other barriers above
+      return;                  // as the other barriers above
     if (isTransposedLoad(I)) { // lanes swap what they read, but together they read what their addresses name
       typed(I, I.getArgOperand(0), I.getType(), Align(4), abi::kAccessRead, shortName(I));
+      return;
+    }
+    if (std::optional<AsyncCopy> Copy = asyncCopy(I)) {
+      addCopy(I, *Copy);
       return;
     }
     StringRef Name = I.getCalledFunction()->getName();
@@ -187,6 +205,26 @@ private:
       Choice.Skips.add("global wave sync");
     else if (touchesMemory(I))
       Choice.Skips.add(isBuffer(Name) ? std::string(kBufferReason) : "intrinsic " + shortName(I));
+  }
+
+  void addCopy(IntrinsicInst &I, const AsyncCopy &Copy) {
+    const std::string Name = "asynchronous copy " + shortName(I);
+    const uint32_t FromLds = abi::kAccessRead, Write = abi::kAccessWrite;
+    if (!Copy.Global)
+      Choice.Skips.add(kBufferReason);
+    else if (Access *A =
+                 add(I, Copy.Global, Places.of(Copy.Global), Align(1), Copy.ToLds ? abi::kAccessRead : Write, Name)) {
+      A->Runs.push_back({Copy.Offset, Copy.Size});
+      A->Ordering = abi::kAccessOfCopy;
+    }
+    // Consecutive lanes begin at M0, of which the hardware wants whole dwords.
+    const Align Alignment =
+        Copy.isConsecutive() ? Align(4) : Align(uint64_t(1) << Log2_64(std::min<uint64_t>(Copy.Size, 4)));
+    if (Access *A = add(I, Copy.Lds, Places.of(Copy.Lds), Alignment, Copy.ToLds ? Write : FromLds, Name)) {
+      A->Runs.push_back({Copy.Offset, Copy.ldsSize()});
+      A->Ordering = Copy.CopyBits;
+      A->IsCopy = true;
+    }
   }
 
   static bool isBuffer(StringRef Name) {
@@ -286,4 +324,61 @@ private:
 
 Expected<AccessChoice> wavesan::chooseAccesses(Function &F, LdsArgumentList LdsArguments, const GpuTarget &Target) {
   return Chooser(F, LdsArguments, Target).run();
+}
+
+namespace {
+
+constexpr uint32_t kAnyNumber = 255;
+
+bool isHiddenArgument(const Value &Pointer) {
+  auto *Base = dyn_cast<IntrinsicInst>(Pointer.stripInBoundsConstantOffsets());
+  return Base && (Base->getIntrinsicID() == Intrinsic::amdgcn_implicitarg_ptr ||
+                  Base->getIntrinsicID() == Intrinsic::amdgcn_dispatch_ptr ||
+                  Base->getIntrinsicID() == Intrinsic::amdgcn_kernarg_segment_ptr);
+}
+
+/// What an instruction without a hook may become.
+uint32_t issuedBy(const Instruction &I) {
+  if (auto *Load = dyn_cast<LoadInst>(&I); Load && isHiddenArgument(*Load->getPointerOperand()))
+    return 0; // read by the scalar unit
+  if (auto *Load = dyn_cast<LoadInst>(&I))
+    return abi::issuedInfo(0, 0, Load->getPointerAddressSpace() == 3 ? 0 : kAnyNumber, 0);
+  if (auto *Store = dyn_cast<StoreInst>(&I))
+    return abi::issuedInfo(0, 0, 0, Store->getPointerAddressSpace() == 3 ? 0 : kAnyNumber);
+  auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call || !Call->mayReadOrWriteMemory() || isa<FenceInst>(I))
+    return 0;
+  if (auto *Intrinsic = dyn_cast<IntrinsicInst>(Call)) {
+    if (Intrinsic->isAssumeLikeIntrinsic() || asyncCopy(*Intrinsic))
+      return 0;
+    StringRef Name = amdgcnName(*Intrinsic);
+    // A resource's loads and stores are what they are called.
+    if (Name.starts_with("raw.ptr.buffer.load") || Name.starts_with("raw.buffer.load") ||
+        Name.starts_with("struct.ptr.buffer.load") || Name.starts_with("struct.buffer.load"))
+      return abi::issuedInfo(1, 0, 0, 0);
+    if (Name.starts_with("raw.ptr.buffer.store") || Name.starts_with("raw.buffer.store") ||
+        Name.starts_with("struct.ptr.buffer.store") || Name.starts_with("struct.buffer.store"))
+      return abi::issuedInfo(0, 1, 0, 0);
+    if (Name.starts_with("s.") || Name.starts_with("wave.barrier") || Name.starts_with("sched") ||
+        Name.starts_with("ds.") || Name.starts_with("iglp"))
+      return 0;
+    return abi::issuedInfo(0, 0, kAnyNumber, kAnyNumber);
+  }
+  if (Call->isInlineAsm() && cast<InlineAsm>(Call->getCalledOperand())->getAsmString().empty())
+    return 0;
+  return abi::issuedInfo(0, 0, kAnyNumber, kAnyNumber);
+}
+
+} // namespace
+
+std::vector<Issued> wavesan::chooseIssued(Function &F, const AccessChoice &Choice) {
+  SmallPtrSet<const Instruction *, 32> Hooked;
+  for (const Access &A : Choice.Accesses)
+    Hooked.insert(A.I);
+  std::vector<Issued> All;
+  for (Instruction &I : instructions(F))
+    if (!Hooked.contains(&I))
+      if (uint32_t Info = issuedBy(I))
+        All.push_back({&I, Info});
+  return All;
 }

@@ -13,6 +13,7 @@
 #include "SiteRecorder.h"
 #include "Target.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Alignment.h"
 
@@ -39,7 +40,10 @@ struct Access {
   std::string Variable; ///< source name of the variable or kernel argument, where it is the only one possible
   llvm::Value *VariableAddress = nullptr; ///< of LDS variables: the variable, or an argument that holds it
   std::string Opcode;
-  bool PrecedesSync = false; ///< its hook goes before the synchronisation hooks in front of the same instruction
+  bool IsCopy = false;       ///< the LDS side of an asynchronous copy; Ordering: abi::CopyBits
+  llvm::Value *Offset = nullptr; ///< of 32 bits, unsigned, added to Pointer; null: none
+  unsigned Sequence = 0;         ///< of inline asm: its place among the hooks of the same call
+  bool After = false;            ///< its hook goes behind the instruction
 
   bool isAtomic() const { return (Bits & abi::kAccessAtomic) != 0; }
   uint32_t info(uint64_t Size) const { return abi::accessInfo(Bits, uint32_t(Size)) | Ordering; }
@@ -51,7 +55,18 @@ struct Access {
 struct AccessChoice {
   std::vector<Access> Accesses; ///< in program order; a memcpy yields two with the same instruction
   SkipCounts Skips;
+  bool hasCopies() const {
+    return llvm::any_of(Accesses, [](const Access &A) { return A.IsCopy; });
+  }
 };
+
+/// Vector memory instructions that no hook stands for, in front of an instruction: what VmemIssued hooks say.
+struct Issued {
+  llvm::Instruction *I;
+  uint32_t Info; ///< abi::issuedInfo()
+};
+/// `Choice`: the accesses of `F` that get hooks.
+std::vector<Issued> chooseIssued(llvm::Function &F, const AccessChoice &Choice);
 
 /// Fails with one line for atomics with an unknown synchronisation scope.
 llvm::Expected<AccessChoice> chooseAccesses(llvm::Function &F, LdsArgumentList LdsArguments, const GpuTarget &Target);

@@ -20,6 +20,10 @@ class Emitter {
 public:
   Emitter(const Access &A, Value *State, HookEmitter &Hooks, SiteRecorder &Sites)
       : A(A), State(State), Hooks(Hooks), B(A.I) { // takes the access's position too
+    if (A.After) {
+      B.SetInsertPoint(A.I->getNextNode());
+      B.SetCurrentDebugLocation(A.I->getDebugLoc());
+    }
     bool IsRange = A.Length || any_of(A.Runs, [](const ByteRun &R) { return R.Size > kWidestAccess; });
     uint64_t SiteSize = IsRange || A.Runs.size() != 1 ? 0 : A.Runs.front().Size;
     Site = B.getInt32(Sites.addSite(IsRange ? abi::SiteKind::Range : abi::SiteKind::Access, A.info(SiteSize), *A.I,
@@ -71,6 +75,8 @@ private:
       Pointer = B.CreateIntToPtr(Pointer, B.getPtrTy(A.Where == Region::Lds ? 3 : 0));
     if (Pointer->getType()->getPointerAddressSpace() != 0)
       Pointer = B.CreateAddrSpaceCast(Pointer, B.getPtrTy(0));
+    if (A.Offset)
+      Pointer = B.CreatePtrAdd(Pointer, B.CreateZExt(A.Offset, B.getInt64Ty()));
     return Pointer;
   }
 
@@ -85,7 +91,7 @@ private:
   void access(const ByteRun &Run) {
     Value *Info = B.getInt32(A.info(Run.Size));
     if (A.Where == Region::Lds)
-      Hooks.call(B, Hook::LdsAccess, {State, at(Run.Offset), Info, Site, Variable});
+      Hooks.call(B, A.IsCopy ? Hook::LdsCopy : Hook::LdsAccess, {State, at(Run.Offset), Info, Site, Variable});
     else
       Hooks.call(B, A.Where == Region::Global ? Hook::GlobalAccess : Hook::GenericAccess,
                  {State, at(Run.Offset), Info, Site});

@@ -24,6 +24,7 @@ FunctionType *wavesan::hookType(Hook H, LLVMContext &C) {
   case Hook::KernelEnd:
     return Make({});
   case Hook::LdsAccess:
+  case Hook::LdsCopy:
     return Make({I32, I32, I32, I32});
   case Hook::GenericAccess:
   case Hook::GlobalAccess:
@@ -39,6 +40,9 @@ FunctionType *wavesan::hookType(Hook H, LLVMContext &C) {
   case Hook::BarrierLeave:
   case Hook::Fence:
   case Hook::Wait:
+  case Hook::VmemIssued:
+  case Hook::GridArrive:
+  case Hook::GridLeave:
     return Make({I32});
   case Hook::Count:
     break;

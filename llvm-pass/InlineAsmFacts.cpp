@@ -15,17 +15,32 @@
 using namespace llvm;
 using namespace wavesan;
 
-static void addCount(WaitFacts &Facts, uint64_t Count, uint64_t NoWait, uint32_t Completed) {
+void WaitFacts::lds(uint64_t Count, uint64_t NoWait) {
   if (Count == 0)
-    Facts.Completed |= Completed;
+    Info |= abi::kWaitLds;
   else
-    Facts.Partial |= Count < NoWait;
+    PartialLds |= Count < NoWait;
+}
+
+void WaitFacts::vmem(uint64_t Count, const GpuTarget &Target) {
+  constexpr uint64_t kNoWait = 63; // of all targets
+  if (Count >= kNoWait)
+    return;
+  Info |= Count == 0 ? abi::waitInfo(abi::kWaitVmem, 0, 0) : abi::waitInfo(0, uint32_t(Count), 0);
+  if (Count != 0 && Target.Major == 9)
+    Info |= abi::kWaitVmemCountsStores;
+  PartialVmem |= Count != 0;
+}
+
+void WaitFacts::async(uint64_t Count) {
+  if (Count < 63)
+    Info |= Count == 0 ? abi::waitInfo(abi::kWaitAsync, 0, 0) : abi::waitInfo(0, 0, uint32_t(Count));
 }
 
 WaitFacts wavesan::decodePackedWait(uint64_t Immediate, const GpuTarget &Target) {
   WaitFacts Facts;
-  addCount(Facts, Target.Lgkmcnt.decode(Immediate), Target.Lgkmcnt.largest(), abi::kWaitLds);
-  addCount(Facts, Target.Vmcnt.decode(Immediate), Target.Vmcnt.largest(), abi::kWaitVmem);
+  Facts.lds(Target.Lgkmcnt.decode(Immediate), Target.Lgkmcnt.largest());
+  Facts.vmem(Target.Vmcnt.decode(Immediate), Target);
   return Facts;
 }
 
@@ -112,7 +127,8 @@ public:
     StringRef Text = Asm->getAsmString();
     // Alternatives by dialect, and numbers made for labels.
     const bool Plain = isa<CallInst>(Call) && !Text.contains("$(") && !Text.contains("${:");
-    for (StringRef Statement : statementsOf(Text)) {
+    const SmallVector<std::string, 4> Statements = statementsOf(Text);
+    for (StringRef Statement : Statements) {
       size_t End = Statement.find(' ');
       StringRef Mnemonic = Statement.substr(0, End), Rest = Statement.substr(Mnemonic.size()).trim();
       if (Plain && !isControlFlow(Mnemonic)) {
@@ -133,7 +149,7 @@ public:
 
 private:
   struct Event {
-    bool IsMemory;
+    int Memory; ///< index into Facts.Memory; -1: a Sync
     AsmSync Sync;
   };
 
@@ -148,34 +164,78 @@ private:
   void read(StringRef Mnemonic, StringRef Rest) {
     if (readWait(Mnemonic, Rest) || readBarrier(Mnemonic, Rest))
       return;
-    if (Mnemonic == "s_nop" || Mnemonic == "s_sleep" || Mnemonic == "s_setprio")
+    // Nothing, and caches.
+    if (any_of(ArrayRef<StringRef>{"s_nop", "s_sleep", "s_setprio", "buffer_wbinvl1", "buffer_wbl2", "buffer_inv",
+                                   "buffer_gl0_inv", "buffer_gl1_inv", "global_inv", "global_wb"},
+               [&](StringRef Prefix) { return Mnemonic.starts_with(Prefix); }))
       return;
     LooksLikeMemory |=
         any_of(ArrayRef<StringRef>{"ds_", "global_", "flat_", "buffer_", "tbuffer_", "image_", "scratch_", "s_load",
                                    "s_store", "s_buffer", "s_atomic", "s_scratch", "tensor_"},
                [&](StringRef Prefix) { return Mnemonic.starts_with(Prefix); });
-    std::optional<AsmMemory> Memory = readMemory(Mnemonic, Rest);
-    if (!Memory || Facts.Memory) {
+    if (readArithmetic(Mnemonic, Rest))
+      return;
+    const size_t Before = Facts.Memory.size();
+    if (!readMemory(Mnemonic, Rest)) {
       Facts.Understood = false;
       return;
     }
-    Facts.Memory = std::move(Memory);
-    Events.push_back({true, {}});
+    for (size_t I = Before; I < Facts.Memory.size(); ++I) {
+      Facts.Memory[I].Sequence = unsigned(Events.size());
+      Events.push_back({int(I), {}});
+    }
+  }
+
+  /// Arithmetic that leaves the active lanes alone. What it writes is no longer what it was before the asm.
+  bool readArithmetic(StringRef Mnemonic, StringRef Rest) {
+    const bool Vector = Mnemonic.starts_with("v_") && !Mnemonic.starts_with("v_cmpx");
+    const bool Scalar =
+        any_of(ArrayRef<StringRef>{"s_mov_", "s_movk_", "s_add_", "s_addc_",    "s_addk_", "s_sub_",  "s_subb_",
+                                   "s_mul_", "s_and_b", "s_or_b", "s_xor_b",    "s_not_b", "s_lsh",   "s_ashr_",
+                                   "s_min_", "s_max_",  "s_cmp_", "s_cselect_", "s_bfe_",  "s_sext_", "s_getreg_"},
+               [&](StringRef Prefix) { return Mnemonic.starts_with(Prefix); });
+    if ((!Vector && !Scalar) || Rest.contains("exec"))
+      return false;
+    auto [To, Sources] = Rest.split(',');
+    To = To.trim();
+    if (Mnemonic.starts_with("s_mov_b32") && To == "m0")
+      M0 = isChanged(Sources.trim()) ? nullptr : Args.at(Sources.trim());
+    else if (To == "m0")
+      M0 = nullptr;
+    else
+      Changed.push_back(To);
+    // The second of two results.
+    if (Mnemonic.contains("_co_") || Mnemonic.contains("swap"))
+      Changed.push_back(Sources.split(',').first.trim());
+    return true;
+  }
+  bool isChanged(StringRef Operand) const {
+    // "+v" makes one register of two numbers: compare the values.
+    return any_of(Changed, [&](StringRef C) { return C == Operand || (Args.at(C) && Args.at(C) == Args.at(Operand)); });
   }
 
   void addWait(const WaitFacts &Wait) {
-    Facts.PartialWaits += Wait.Partial;
-    if (Wait.Completed)
-      Events.push_back({false, {AsmSync::Wait, Wait.Completed}});
+    Facts.PartialLdsWaits += Wait.PartialLds;
+    Facts.PartialVmemWaits += Wait.PartialVmem;
+    if (Wait.Info)
+      Events.push_back({-1, {AsmSync::Wait, Wait.Info}});
   }
 
-  /// A wait for one counter; `Completed` 0: for something that no hook is about.
-  void addWait(StringRef Count, uint32_t Completed) {
-    std::optional<int64_t> N = Args.constant(Count.trim());
+  enum class Counter { Lds, Vmem, Async, Other };
+
+  /// A wait for one counter.
+  void addWait(StringRef Text, Counter Which) {
+    std::optional<int64_t> N = Args.constant(Text.trim());
+    WaitFacts Wait;
     if (!N || *N < 0)
       Facts.Understood = false;
-    else if (Completed)
-      addWait(WaitFacts{*N == 0 ? Completed : 0, *N != 0});
+    else if (Which == Counter::Lds)
+      Wait.lds(uint64_t(*N));
+    else if (Which == Counter::Vmem)
+      Wait.vmem(uint64_t(*N), Target);
+    else if (Which == Counter::Async)
+      Wait.async(uint64_t(*N));
+    addWait(Wait);
   }
 
   bool readWait(StringRef Mnemonic, StringRef Rest) {
@@ -185,7 +245,11 @@ private:
       return true;
     }
     if (Mnemonic == "s_wait_idle") {
-      addWait(WaitFacts{abi::kWaitLds | abi::kWaitVmem, false});
+      WaitFacts Wait;
+      Wait.lds(0);
+      Wait.vmem(0, Target);
+      Wait.async(0);
+      addWait(Wait);
       return true;
     }
     if (Mnemonic == "s_wait_loadcnt_dscnt" || Mnemonic == "s_wait_storecnt_dscnt") {
@@ -196,25 +260,27 @@ private:
         Facts.Understood = false;
         return true;
       }
-      addCount(Wait, *Packed & 63, 63, abi::kWaitLds);
+      Wait.lds(uint64_t(*Packed) & 63, 63);
       if (Mnemonic == "s_wait_loadcnt_dscnt")
-        addCount(Wait, (*Packed >> 8) & 63, 63, abi::kWaitVmem);
+        Wait.vmem((uint64_t(*Packed) >> 8) & 63, Target);
       addWait(Wait);
       return true;
     }
     // gfx12: s_wait_X N; gfx10 and gfx11: s_waitcnt_X null, N.
-    StringRef Counter = Mnemonic;
+    StringRef Name = Mnemonic;
     bool Register = false;
-    if (Counter.consume_front("s_waitcnt_"))
+    if (Name.consume_front("s_waitcnt_"))
       Register = true;
-    else if (!Counter.consume_front("s_wait_"))
+    else if (!Name.consume_front("s_wait_"))
       return false;
-    std::optional<uint32_t> Completed = StringCases<std::optional<uint32_t>>(Counter)
-                                            .Cases({"loadcnt", "vmcnt"}, abi::kWaitVmem)
-                                            .Cases({"dscnt", "lgkmcnt"}, abi::kWaitLds)
-                                            .Cases({"storecnt", "vscnt", "samplecnt", "bvhcnt", "expcnt", "kmcnt"}, 0u)
-                                            .Default(std::nullopt);
-    if (!Completed)
+    std::optional<Counter> Which =
+        StringCases<std::optional<Counter>>(Name)
+            .Cases({"loadcnt", "vmcnt"}, Counter::Vmem)
+            .Cases({"dscnt", "lgkmcnt"}, Counter::Lds)
+            .Case("asynccnt", Counter::Async)
+            .Cases({"storecnt", "vscnt", "samplecnt", "bvhcnt", "expcnt", "kmcnt"}, Counter::Other)
+            .Default(std::nullopt);
+    if (!Which)
       return false;
     if (Register) {
       auto [Base, Count] = Rest.split(',');
@@ -225,7 +291,7 @@ private:
       }
       Rest = Count;
     }
-    addWait(Rest, *Completed);
+    addWait(Rest, *Which);
     return true;
   }
 
@@ -252,9 +318,9 @@ private:
       if (!N || *N < 0)
         return false;
       if (Name == "vmcnt")
-        addCount(Wait, uint64_t(*N), Target.Vmcnt.largest(), abi::kWaitVmem);
+        Wait.vmem(uint64_t(*N), Target);
       else if (Name == "lgkmcnt")
-        addCount(Wait, uint64_t(*N), Target.Lgkmcnt.largest(), abi::kWaitLds);
+        Wait.lds(uint64_t(*N), Target.Lgkmcnt.largest());
       else if (Name != "expcnt")
         return false;
       Rest = Next;
@@ -283,48 +349,67 @@ private:
       }
     }
     if (Whole || Signal)
-      Events.push_back({false, {AsmSync::BarrierArrive}});
+      Events.push_back({-1, {AsmSync::BarrierArrive}});
     if (Whole || Wait)
-      Events.push_back({false, {AsmSync::BarrierLeave}});
+      Events.push_back({-1, {AsmSync::BarrierLeave}});
     return true;
   }
 
   /// Operands are separated by commas, modifiers by spaces behind the last operand.
-  std::optional<AsmMemory> readMemory(StringRef Name, StringRef Rest) {
-    std::optional<MemoryMnemonic> Known = memoryMnemonic(Name);
-    if (!Known)
-      return std::nullopt;
+  bool readMemory(StringRef Name, StringRef Rest) {
     SmallVector<StringRef, 4> Parts;
     Rest.split(Parts, ',');
     SmallVector<StringRef, 4> Modifiers;
     Parts.back().trim().split(Modifiers, ' ', -1, /*KeepEmpty=*/false);
     if (Modifiers.empty())
-      return std::nullopt;
+      return false;
     Parts.back() = Modifiers.front();
     Modifiers.erase(Modifiers.begin());
     for (StringRef &Part : Parts)
       Part = Part.trim();
 
+    // A copy to LDS: "global_load_dword ... lds", or "global_load_lds_dword".
+    std::string Plain = Name.str();
+    bool Copies = is_contained(Modifiers, StringRef("lds"));
+    if (size_t At = Plain.find("load_lds_"); Name.starts_with("global_") && At != std::string::npos) {
+      Plain.erase(At + 5, 4);
+      Copies = true;
+    }
+    std::optional<MemoryMnemonic> Known = memoryMnemonic(Plain);
+    if (!Known || (Copies && (Known->Where != Region::Global || Known->Bits != abi::kAccessRead)))
+      return false;
+
     bool Atomic = Known->Bits & abi::kAccessAtomic, Returns = Name.contains("_rtn");
     bool IsLds = Known->Where == Region::Lds;
-    if (Known->Where == Region::Global && Parts.pop_back_val() != "off")
-      return std::nullopt; // address in two parts
+    // "off": the whole address is in vector registers. Otherwise a scalar base, to which they are an offset.
+    StringRef Base = "off";
+    if (Known->Where == Region::Global)
+      Base = Parts.pop_back_val();
     // Results come first, then the address, then what is written.
-    unsigned Results = Known->Bits == abi::kAccessRead || Returns, Data = 0;
+    unsigned Results = !Copies && (Known->Bits == abi::kAccessRead || Returns), Data = 0;
     if (Known->Bits & abi::kAccessWrite)
       Data = Known->PairStride ? 2 : 1;
     if (Atomic && !IsLds && Parts.size() == Data + 2)
       Results = 1; // a read-modify-write that returns says so by an operand more
     if (Parts.size() != Results + 1 + Data)
-      return std::nullopt;
-    AsmMemory Memory{Known->Where, Args.at(Parts[Results]), Known->Bits, 0, {}, Name.str()};
+      return false;
+    AsmMemory Memory{Known->Where, nullptr, nullptr, Known->Bits, 0, {}, Name.str()};
+    const bool TwoParts = Base != "off";
+    if (isChanged(Parts[Results]) || (TwoParts && isChanged(Base)))
+      return false;
+    Memory.Address = Args.at(TwoParts ? Base : Parts[Results]);
+    if (TwoParts) {
+      Memory.Offset = Args.at(Parts[Results]);
+      if (!Memory.Offset || !Memory.Offset->getType()->isIntegerTy(32))
+        return false;
+    }
     unsigned AddressBits = IsLds ? 32 : 64;
     if (!Memory.Address)
-      return std::nullopt;
+      return false;
     Type *T = Memory.Address->getType();
     if (!T->isIntegerTy(AddressBits) &&
         !(T->isPointerTy() && (IsLds ? T->getPointerAddressSpace() == 3 : T->getPointerAddressSpace() <= 1)))
-      return std::nullopt;
+      return false;
 
     int64_t Offset = 0, Pair[2] = {0, 0};
     abi::Scope Scope = IsLds ? abi::Scope::Workgroup : abi::Scope::Agent;
@@ -335,10 +420,12 @@ private:
         Offset = *N;
       else if ((Key == "offset0" || Key == "offset1") && N && Known->PairStride)
         Pair[Key == "offset1"] = *N;
+      else if (Copies && Modifier == "lds")
+        continue;
       else if (!IsLds && (Modifier == "sc1" || Modifier == "scope:SCOPE_SYS"))
         Scope = abi::Scope::System;
       else if (IsLds || !isCacheModifier(Modifier))
-        return std::nullopt; // gds, lds, ...
+        return false; // gds, ...
     }
     if (Atomic)
       Memory.Ordering = abi::atomicInfo(0, 0, Scope, false, false);
@@ -347,7 +434,20 @@ private:
         Memory.Runs.push_back({uint64_t(P) * Known->PairStride, Known->Size});
     else
       Memory.Runs.push_back({uint64_t(Offset), Known->Size});
-    return Memory;
+    Memory.IsOfCopy = Copies;
+    if (!Copies) {
+      Facts.Memory.push_back(std::move(Memory));
+      return true;
+    }
+    // Its LDS side begins at M0, which only the same text can tell.
+    if (!M0 || !M0->getType()->isIntegerTy(32))
+      return false;
+    Facts.Memory.push_back(std::move(Memory));
+    AsmMemory Copy{Region::Lds, M0, nullptr, abi::kAccessWrite, abi::kCopyConsecutive, {}, Name.str()};
+    Copy.Runs.push_back({uint64_t(Offset), std::max(Known->Size, 4u)});
+    Copy.IsCopy = true;
+    Facts.Memory.push_back(std::move(Copy));
+    return true;
   }
 
   static bool isCacheModifier(StringRef Modifier) {
@@ -362,50 +462,53 @@ private:
   void place() {
     // Of several barriers the last one counts: what is between them is not checked, and whatever was complete at any of
     // them is complete at the last.
-    int Arrive = last(AsmSync::BarrierArrive), Leave = last(AsmSync::BarrierLeave), Memory = -1;
+    int Arrive = last(AsmSync::BarrierArrive), Leave = last(AsmSync::BarrierLeave), Memory = -1, First = -1;
+    bool Atomic = false;
     for (auto [I, E] : enumerate(Events))
-      if (E.IsMemory)
+      if (E.Memory >= 0) {
         Memory = int(I);
+        Atomic |= (Facts.Memory[size_t(E.Memory)].Bits & abi::kAccessAtomic) != 0;
+      } else if (E.Sync.What != AsmSync::Wait && First < 0) {
+        First = int(I);
+      }
     if (Arrive >= 0 && Leave >= 0 && Leave < Arrive) {
       Facts.SplitReversed = true;
       return;
     }
-    const bool Barrier = Arrive >= 0 || Leave >= 0;
-    bool WaitsFirst = false;
-    for (int I = 0; I < Memory; ++I)
-      WaitsFirst |= Events[unsigned(I)].Sync.What == AsmSync::Wait;
-    if (Facts.Memory) {
-      // The access comes before the barrier and before or after all that goes before the asm; nothing may come between
-      // an atomic and the hook behind it.
-      bool Atomic = Facts.Memory->Bits & abi::kAccessAtomic;
-      bool Placed = !Barrier || (!Atomic && !WaitsFirst && (Arrive < 0 || Memory < firstBarrier()) &&
-                                 (Leave < 0 || Memory < firstBarrier()));
-      Facts.Understood &= Placed;
-      Facts.Memory->PrecedesSync = Barrier;
-    }
-    // One unknown instruction, and neither the active lanes nor the address are known to be those before the asm.
+    const bool Barrier = First >= 0;
+    // Nothing may come between an atomic and the hook behind it.
+    if (Atomic && (Barrier || Facts.Memory.size() > 1))
+      Facts.Understood = false;
+    for (auto [I, E] : enumerate(Events))
+      if (E.Memory >= 0 && Barrier) {
+        const bool Behind = int(I) > std::max(Arrive, Leave);
+        Facts.Memory[size_t(E.Memory)].After = Behind;
+        Facts.Understood &= Behind || int(I) < First;
+      }
+    // Neither the active lanes nor the addresses are known to be those before the asm.
     if (!Facts.Understood)
-      Facts.Memory.reset();
-    int LastBefore = Arrive >= 0 ? Arrive : Facts.Memory && !Barrier ? Memory : -1;
+      Facts.Memory.clear();
+    int LastBefore = Arrive >= 0 ? Arrive : !Facts.Memory.empty() && !Barrier ? Memory : -1;
+    if (Arrive < 0 && Barrier) // a wait for a barrier: what its accesses need comes before it
+      for (auto [I, E] : enumerate(Events))
+        if (E.Memory >= 0 && int(I) < First && !Facts.Memory.empty())
+          LastBefore = int(I);
     for (auto [I, E] : enumerate(Events)) {
-      bool Dropped = E.IsMemory || (E.Sync.What == AsmSync::BarrierArrive && int(I) != Arrive) ||
+      bool Dropped = E.Memory >= 0 || (E.Sync.What == AsmSync::BarrierArrive && int(I) != Arrive) ||
                      (E.Sync.What == AsmSync::BarrierLeave && int(I) != Leave);
-      if (!Dropped)
-        (int(I) <= LastBefore ? Facts.Before : Facts.After).push_back(E.Sync);
+      if (Dropped)
+        continue;
+      AsmSync Sync = E.Sync;
+      Sync.Sequence = unsigned(I);
+      (int(I) <= LastBefore ? Facts.Before : Facts.After).push_back(Sync);
     }
   }
 
   int last(AsmSync::Kind Kind) const {
     for (int I = int(Events.size()) - 1; I >= 0; --I)
-      if (!Events[unsigned(I)].IsMemory && Events[unsigned(I)].Sync.What == Kind)
+      if (Events[unsigned(I)].Memory < 0 && Events[unsigned(I)].Sync.What == Kind)
         return I;
     return -1;
-  }
-  int firstBarrier() const {
-    for (auto [I, E] : enumerate(Events))
-      if (!E.IsMemory && E.Sync.What != AsmSync::Wait)
-        return int(I);
-    return int(Events.size());
   }
 
   const CallBase &Call;
@@ -414,6 +517,8 @@ private:
   AsmFacts Facts;
   SmallVector<Event, 4> Events;
   bool LooksLikeMemory = false;
+  SmallVector<StringRef, 4> Changed; ///< operands that an instruction of the text writes
+  Value *M0 = nullptr;               ///< what the text has put there
 };
 
 } // namespace

@@ -118,6 +118,9 @@ private:
         return namedBarrier();
       Choice.Points.push_back({&I, SyncPoint::BarrierLeave});
       break;
+    case Intrinsic::amdgcn_ds_gws_barrier:
+      Choice.Points.push_back({&I, SyncPoint::GridBarrier});
+      break;
     case Intrinsic::amdgcn_s_barrier_signal_var:
     case Intrinsic::amdgcn_s_barrier_init:
     case Intrinsic::amdgcn_s_barrier_join:
@@ -130,14 +133,16 @@ private:
       addPackedWait(I);
       break;
     case Intrinsic::amdgcn_s_wait_dscnt:
-      addWait(I, count(I) == 0 ? WaitFacts{abi::kWaitLds} : WaitFacts{0, true});
+      addWaitOf(I, [&](WaitFacts &Wait) { Wait.lds(count(I)); });
       break;
     case Intrinsic::amdgcn_s_wait_loadcnt:
-      addWait(I, count(I) == 0 ? WaitFacts{abi::kWaitVmem} : WaitFacts{0, true});
+      addWaitOf(I, [&](WaitFacts &Wait) { Wait.vmem(count(I), Target); });
       break;
     default:
       if (isClusterBarrier(I)) // its workgroups arrive as wholes
         Choice.Points.push_back({&I, SyncPoint::BarrierFull});
+      else if (amdgcnName(I) == "s.wait.asynccnt")
+        addWaitOf(I, [&](WaitFacts &Wait) { Wait.async(count(I)); });
       else if (amdgcnName(I) == "s.wakeup.barrier")
         return namedBarrier();
       break;
@@ -163,11 +168,17 @@ private:
     addWait(I, decodePackedWait(count(I), Target));
   }
 
+  template <class F> void addWaitOf(IntrinsicInst &I, F &&Fill) {
+    WaitFacts Wait;
+    Fill(Wait);
+    addWait(I, Wait);
+  }
   void addWait(IntrinsicInst &I, const WaitFacts &Wait) {
-    if (Wait.Completed)
-      Choice.Points.push_back({&I, SyncPoint::Wait, Wait.Completed});
-    if (Wait.Partial)
-      Choice.Skips.add(kPartialWait);
+    if (Wait.Info)
+      Choice.Points.push_back({&I, SyncPoint::Wait, Wait.Info});
+    if (Wait.PartialLds)
+      Choice.Skips.add(kPartialWaitReason);
+    Choice.PartialVmemWaits += Wait.PartialVmem;
   }
 
   Error visitInlineAsm(CallBase &Call) {
@@ -176,18 +187,19 @@ private:
       return namedBarrier();
     if (Facts.SplitReversed)
       return createStringError("inline asm that waits for a barrier and then signals it is not supported");
-    if (Facts.PartialWaits)
-      Choice.Skips.add(kPartialWait, Facts.PartialWaits);
+    if (Facts.PartialLdsWaits)
+      Choice.Skips.add(kPartialWaitReason, Facts.PartialLdsWaits);
+    Choice.PartialVmemWaits += Facts.PartialVmemWaits;
     auto Add = [&](const AsmSync &Sync, bool Before) {
       switch (Sync.What) {
       case AsmSync::Wait:
-        Choice.Points.push_back({&Call, Before ? SyncPoint::WaitBefore : SyncPoint::Wait, Sync.Completed});
+        Choice.Points.push_back({&Call, Before ? SyncPoint::WaitBefore : SyncPoint::Wait, Sync.Info, Sync.Sequence});
         break;
       case AsmSync::BarrierArrive:
-        Choice.Points.push_back({&Call, SyncPoint::BarrierArrive});
+        Choice.Points.push_back({&Call, SyncPoint::BarrierArrive, 0, Sync.Sequence});
         break;
       case AsmSync::BarrierLeave:
-        Choice.Points.push_back({&Call, SyncPoint::BarrierLeave});
+        Choice.Points.push_back({&Call, SyncPoint::BarrierLeave, 0, Sync.Sequence});
         break;
       }
     };
@@ -197,14 +209,12 @@ private:
                 After.front().What == AsmSync::BarrierLeave;
     for (const AsmSync &Sync : Before.drop_back(Full))
       Add(Sync, true);
-    for (const AsmSync &Sync : reverse(After.drop_front(Full)))
-      Add(Sync, false);
     if (Full)
-      Choice.Points.push_back({&Call, SyncPoint::BarrierFull});
+      Choice.Points.push_back({&Call, SyncPoint::BarrierFull, 0, Before.back().Sequence});
+    for (const AsmSync &Sync : After.drop_front(Full))
+      Add(Sync, false);
     return Error::success();
   }
-
-  static constexpr const char *kPartialWait = "wait for a count above zero";
 
   Function &F;
   bool IsTwin;

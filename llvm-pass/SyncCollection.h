@@ -17,11 +17,15 @@ class Instruction;
 
 namespace wavesan {
 
+/// Waits for a count above zero that are taken as no wait.
+inline constexpr const char *kPartialWaitReason = "wait for a count above zero";
+
 struct SyncPoint {
   enum Kind {
     BarrierArrive, ///< hook before
     BarrierLeave,  ///< hook after
     BarrierFull,   ///< both
+    GridBarrier,   ///< both, of the whole grid
     FenceBefore,   ///< release half of an atomic
     FenceAfter,    ///< fence instruction, acquire half of an atomic
     WaitBefore,    ///< inline asm that waits before it does something else
@@ -30,13 +34,15 @@ struct SyncPoint {
   };
   llvm::Instruction *I;
   Kind What;
-  uint32_t Operand = 0; ///< fenceInfo() or WaitCompleted bits
+  uint32_t Operand = 0;  ///< fenceInfo() or waitInfo()
+  unsigned Sequence = 0; ///< of inline asm: its place among the hooks of the same call
 };
 
 struct SyncChoice {
-  /// In program order, but those after one instruction the last first: each hook goes directly behind the instruction.
+  /// In program order.
   std::vector<SyncPoint> Points;
   SkipCounts Skips;
+  unsigned PartialVmemWaits = 0; ///< waits that count vector memory above zero
 };
 
 /// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers, unknown

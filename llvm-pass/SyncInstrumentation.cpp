@@ -32,6 +32,11 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     Emit(Hook::BarrierArrive, false, {Site});
     return Emit(Hook::BarrierLeave, true, {Site});
   }
+  case SyncPoint::GridBarrier: {
+    Value *Site = Word(Sites.addSite(abi::SiteKind::Barrier, 0, *I, "", "grid barrier"));
+    Emit(Hook::GridArrive, false, {Site});
+    return Emit(Hook::GridLeave, true, {Site});
+  }
   case SyncPoint::FenceBefore:
     return Emit(Hook::Fence, false, {Word(Point.Operand)});
   case SyncPoint::FenceAfter:
@@ -43,6 +48,11 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
   case SyncPoint::KernelEnd:
     return Emit(Hook::KernelEnd, false, {});
   }
+}
+
+void wavesan::instrumentIssued(Instruction &I, uint32_t Info, Value *State, HookEmitter &Hooks) {
+  IRBuilder<> B(&I); // takes the instruction's position too
+  Hooks.call(B, Hook::VmemIssued, {State, B.getInt32(Info)});
 }
 
 void wavesan::instrumentBegin(Function &Twin, Value *State, Value *Context, HookEmitter &Hooks) {

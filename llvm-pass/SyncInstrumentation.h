@@ -14,6 +14,9 @@ namespace wavesan {
 /// inserted after this, so that a release half comes before them.
 void instrumentSync(const SyncPoint &Point, llvm::Value *State, HookEmitter &Hooks, SiteRecorder &Sites);
 
+/// A hook in front of `I` that counts vector memory instructions. `Info`: abi::issuedInfo().
+void instrumentIssued(llvm::Instruction &I, uint32_t Info, llvm::Value *State, HookEmitter &Hooks);
+
 /// Calls the begin hook behind the allocas of a twin's entry block, which are gathered at its top: hooks are inlined
 /// later, and an alloca behind their control flow would be a dynamic one.
 void instrumentBegin(llvm::Function &Twin, llvm::Value *State, llvm::Value *Context, HookEmitter &Hooks);

@@ -14,6 +14,7 @@
 #include "SyncInstrumentation.h"
 #include "TwinCloning.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -78,6 +79,47 @@ static uint32_t barriersWithoutPosition(const Function &F, ArrayRef<SyncPoint> P
   return Count > 1 ? uint32_t(Count) : 0;
 }
 
+static bool isInlineAsm(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && Call->isInlineAsm();
+}
+
+/// The hooks of inline asm, in the order of its text.
+static void instrumentAsm(const AccessChoice &Choice, const SyncChoice &Sync, Value *State, HookEmitter &Hooks,
+                          SiteRecorder &Sites) {
+  struct Hook {
+    unsigned Sequence;
+    bool After;
+    const Access *A;
+    const SyncPoint *Point;
+  };
+  MapVector<Instruction *, std::vector<Hook>> ByCall;
+  for (const SyncPoint &Point : Sync.Points)
+    if (isInlineAsm(*Point.I))
+      ByCall[Point.I].push_back(
+          {Point.Sequence, Point.What == SyncPoint::Wait || Point.What == SyncPoint::BarrierLeave, nullptr, &Point});
+  for (const Access &A : Choice.Accesses)
+    if (isInlineAsm(*A.I))
+      ByCall[A.I].push_back({A.Sequence, A.After, &A, nullptr});
+  for (auto &[Call, List] : ByCall) {
+    llvm::sort(List, [](const Hook &A, const Hook &B) { return A.Sequence < B.Sequence; });
+    auto Emit = [&](const Hook &H) {
+      if (H.A)
+        instrumentAccess(*H.A, State, Hooks, Sites);
+      else
+        instrumentSync(*H.Point, State, Hooks, Sites);
+    };
+    // Each goes directly next to the call: behind it the last one first. A full barrier and an atomic stand on both
+    // sides, nearest to the call, and so come last.
+    for (const Hook &H : reverse(List))
+      if (H.After)
+        Emit(H);
+    for (const Hook &H : List)
+      if (!H.After)
+        Emit(H);
+  }
+}
+
 /// Instruments one function and returns what its kernel's entry must say.
 static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, const GpuTarget &Target,
                                                   const Filters &Filter, HookEmitter &Hooks, SiteRecorder &Sites) {
@@ -105,18 +147,25 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     Summary.Skips.add("barriers without debug info: waves at different ones are not told apart (compile with "
                       "-gline-tables-only)",
                       Barriers);
+  if (Choice->hasCopies())
+    Summary.Flags |= abi::kKernelCopiesAsync;
+  else if (Sync->PartialVmemWaits)
+    Summary.Skips.add(kPartialWaitReason, Sync->PartialVmemWaits);
+  std::vector<Issued> Unhooked;
+  if (Choice->hasCopies() && Sync->PartialVmemWaits)
+    Unhooked = chooseIssued(F, *Choice);
   if (usesDynamicLds(F))
     Summary.Flags |= abi::kKernelUsesDynamicLds;
+  for (const Issued &Some : Unhooked)
+    instrumentIssued(*Some.I, Some.Info, Twin.State, Hooks);
+  instrumentAsm(*Choice, *Sync, Twin.State, Hooks, Sites);
   // A hook in front of an instruction goes directly in front of it, so the later ones come last.
-  auto Instrument = [&](bool PrecedesSync) {
-    for (const Access &A : Choice->Accesses)
-      if (A.PrecedesSync == PrecedesSync)
-        instrumentAccess(A, Twin.State, Hooks, Sites);
-  };
-  Instrument(true);
   for (const SyncPoint &Point : Sync->Points)
-    instrumentSync(Point, Twin.State, Hooks, Sites);
-  Instrument(false);
+    if (!isInlineAsm(*Point.I))
+      instrumentSync(Point, Twin.State, Hooks, Sites);
+  for (const Access &A : Choice->Accesses)
+    if (!isInlineAsm(*A.I))
+      instrumentAccess(A, Twin.State, Hooks, Sites);
   for (const Access &A : Choice->Accesses)
     Summary.GranuleLog2 = std::min(Summary.GranuleLog2, A.granuleLog2());
   return Summary;

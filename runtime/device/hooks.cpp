@@ -179,13 +179,17 @@ HOOK __wavesan_fence(PrivateState *s, uint32_t info) {
     nextGeneration(s);
 }
 
-HOOK __wavesan_wait(PrivateState *s, uint32_t completed) {
-  if (completed & abi::kWaitLds)
+HOOK __wavesan_wait(PrivateState *s, uint32_t info) {
+  if (info & abi::kWaitLds)
     nextGeneration(s);
 }
 
-// Global memory is not checked on a GPU yet: these hooks vanish when they are inlined, and the tool says so
-// (DispatchCounters::checkedSpaces stays without kChecksGlobal).
+// Global memory and asynchronous copies are not checked on a GPU yet: these hooks vanish when they are inlined, and the
+// tool says so (DispatchCounters::checkedSpaces stays without kChecksGlobal and kChecksCopies).
+HOOK __wavesan_lds_copy(PrivateState *, uint32_t, uint32_t, uint32_t, uint32_t) {}
+HOOK __wavesan_vmem_issued(PrivateState *, uint32_t) {}
+HOOK __wavesan_grid_arrive(PrivateState *, uint32_t) {}
+HOOK __wavesan_grid_leave(PrivateState *, uint32_t) {}
 HOOK __wavesan_global_access(PrivateState *, void *, uint32_t, uint32_t) {}
 HOOK __wavesan_global_range(PrivateState *, void *, uint64_t, uint32_t, uint32_t) {}
 HOOK __wavesan_atomic_done(PrivateState *, void *, uint32_t, uint32_t, bool) {}

@@ -81,7 +81,9 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   Sum.outsideShadow += c.outsideShadow;
   Sum.globalAccesses += c.globalAccesses;
   Sum.orderUnknown += c.orderUnknown;
+  Sum.waitsUnknown += c.waitsUnknown;
   Sum.globalUnchecked += (c.checkedSpaces & abi::kChecksGlobal) == 0;
+  Sum.copiesUnchecked += kernel.twin->copiesAsync && (c.checkedSpaces & abi::kChecksCopies) == 0;
   Sum.failedDispatches += result.failed;
   Page.add(&abi::StatusPage::checkedAccesses, c.checkedAccesses);
   std::string identity = kernel.name + '\n' + kernel.twin->file + '\n' + std::to_string(kernel.twin->line);

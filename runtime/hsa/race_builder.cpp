@@ -61,7 +61,14 @@ bool atomicsOfSmallScope(const abi::SiteTableView &sites, const abi::RaceRecord 
   return record.space == uint32_t(abi::RaceSpace::Global) && atomic(record.current) && atomic(record.previous);
 }
 
+/// The compiler does not look into inline assembly: what its instructions leave under way the source must wait for.
+bool ownWaits(const abi::SiteTableView &sites, const abi::RaceSide &side) {
+  return sites.string(sites.site(side.site).opcode).starts_with("inline asm");
+}
+
 abi::RaceClass classOf(const abi::SiteTableView &sites, const abi::RaceRecord &record) {
+  if (record.raceClass == uint32_t(abi::RaceClass::MissingFence) && ownWaits(sites, record.previous))
+    return abi::RaceClass::MissingWait;
   return atomicsOfSmallScope(sites, record) ? abi::RaceClass::ScopeTooSmall : abi::RaceClass(record.raceClass);
 }
 
@@ -159,7 +166,7 @@ bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
     return false;
   const abi::SiteTableView &sites = kernel.object->sites();
   const bool goodClass =
-      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::LaneConflict);
+      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::MissingWait);
   if (isDivergence(record))
     return record.ready == 1 && record.count != 0 && isPlausibleDivergence(record, sites, kernel.twin->twin.waveSize);
   const bool lds = record.space == uint32_t(abi::RaceSpace::Lds);

@@ -48,6 +48,8 @@ std::string missingText(const Race &race) {
     return "barrier without fence";
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return "scope too small";
+  if (race.raceClass == abi::RaceClass::MissingWait)
+    return "no wait";
   std::string text = race.betweenWorkgroups()                      ? "no order between workgroups"
                      : race.situation == Situation::LoopCarried    ? "no barrier between iterations"
                      : race.situation == Situation::BarrierSkipped ? "barrier in a branch"

@@ -102,7 +102,7 @@ abi::Scope scopeOf(const Value &value) {
 }
 
 abi::RaceClass classOf(const Value &value) {
-  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::LaneConflict); ++c)
+  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::MissingWait); ++c)
     if (value.text() == className(abi::RaceClass(c)))
       return abi::RaceClass(c);
   value.fail("is no class of races that this version knows");

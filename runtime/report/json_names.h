@@ -50,6 +50,8 @@ inline constexpr Named<uint64_t Summary::*> kLosses[] = {{&Summary::racesNotPrin
                                                          {&Summary::outsideShadow, "outsideShadow"},
                                                          {&Summary::damagedRecords, "damagedRecords"},
                                                          {&Summary::orderUnknown, "orderUnknown"},
+                                                         {&Summary::waitsUnknown, "waitsUnknown"},
+                                                         {&Summary::copiesUnchecked, "copiesUnchecked"},
                                                          {&Summary::globalUnchecked, "globalUnchecked"},
                                                          {&Summary::unfinishedDispatches, "unfinishedDispatches"},
                                                          {&Summary::failedDispatches, "failedDispatches"},

@@ -99,6 +99,8 @@ std::string className(abi::RaceClass c) {
     return "early-exit";
   case abi::RaceClass::LaneConflict:
     return "lane-conflict";
+  case abi::RaceClass::MissingWait:
+    return "missing-wait";
   }
   return "unknown-class";
 }

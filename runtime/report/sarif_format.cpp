@@ -42,6 +42,9 @@ constexpr Rule kRules[] = {
      "Put the work under a condition instead of returning before a barrier."},
     {abi::RaceClass::LaneConflict, "LaneConflict", "Lanes of one store write different values to the same bytes.",
      "Let only one work-item execute the write, or give every work-item its own element."},
+    {abi::RaceClass::MissingWait, "MissingWait",
+     "An asynchronous copy, or an instruction in inline assembly, may still be under way: its wave has not waited for it.",
+     "Wait for the counter that counts it (s_waitcnt, s_wait_...) before the barrier, or before the wave's own access."},
 };
 
 size_t ruleIndex(abi::RaceClass c) {

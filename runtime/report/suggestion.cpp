@@ -126,6 +126,41 @@ std::string betweenWorkgroupsFix(const Race &race) {
          "directly before it is set and after it is seen, in the work-items that do so)";
 }
 
+/// What the earlier side of a missing wait is, and the counter that counts it.
+struct Outstanding {
+  std::string what, counter;
+};
+Outstanding outstandingOf(const Access &access) {
+  const std::string &opcode = access.opcode;
+  auto has = [&](const char *part) { return opcode.find(part) != std::string::npos; };
+  const bool copy = opcode.starts_with("asynchronous copy");
+  if (copy)
+    return {"asynchronous copy", has(".async.") ? "asynccnt" : "vmcnt"};
+  return {accessText(access.bits), has("inline asm ds_") ? "lgkmcnt (dscnt)" : "vmcnt (loadcnt, storecnt)"};
+}
+
+std::string missingWaitReason(const Race &race) {
+  const Outstanding out = outstandingOf(race.previous);
+  const std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
+  const std::string whose = "the " + out.what + " of wave " + previous + " may still be under way ";
+  if (race.current.wave == race.previous.wave)
+    return whose + "here: the wave has not waited for it (" + out.counter + ")";
+  return "a barrier lies between them, but " + whose + "when the barrier lets wave " + current + " go on: wave " +
+         previous + " does not wait for it (" + out.counter + ") before the barrier";
+}
+
+std::string missingWaitFix(const Race &race) {
+  const Outstanding out = outstandingOf(race.previous);
+  const std::string counter = out.counter.substr(0, out.counter.find(' '));
+  const bool own = race.current.wave == race.previous.wave;
+  std::string text = "wait for " + counter + "(0), or for a count that leaves only younger operations under way, " +
+                     (own ? "before the wave reads or writes these bytes" : "before the barrier");
+  // Fences do not wait for what the compiler cannot see.
+  if (!own && out.what == "asynchronous copy" && counter == "vmcnt")
+    text += "; __syncthreads() in place of a bare barrier does both";
+  return text;
+}
+
 } // namespace
 
 std::string reasonText(const Race &race) {
@@ -135,6 +170,8 @@ std::string reasonText(const Race &race) {
   if (race.raceClass == abi::RaceClass::MissingFence)
     return "a barrier lies between them, but the " + accessText(race.previous.bits) + " of wave " + previous +
            " may still be under way when the barrier lets wave " + current + " go on";
+  if (race.raceClass == abi::RaceClass::MissingWait)
+    return missingWaitReason(race);
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return scopeReason(race);
   if (race.raceClass == abi::RaceClass::LaneConflict)
@@ -170,6 +207,8 @@ std::string fixText(const Race &race) {
            "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"), __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "
            "\"workgroup\")";
   }
+  if (race.raceClass == abi::RaceClass::MissingWait)
+    return missingWaitFix(race);
   if (race.raceClass == abi::RaceClass::ScopeTooSmall)
     return scopeFix(race);
   std::string text;

@@ -28,6 +28,8 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::outsideShadow,
                                              &Summary::damagedRecords,
                                              &Summary::orderUnknown,
+                                             &Summary::waitsUnknown,
+                                             &Summary::copiesUnchecked,
                                              &Summary::globalUnchecked,
                                              &Summary::unfinishedDispatches,
                                              &Summary::failedDispatches,

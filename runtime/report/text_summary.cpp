@@ -37,6 +37,9 @@ void skippedSitesLines(const Summary &s, std::vector<std::string> &lines) {
       lines.push_back("not checked: " + counted(count, "place", "places") + " in the kernels: " + reason);
   if (s.globalUnchecked != 0)
     lines.push_back("not checked: global memory (only the CPU agent checks it so far)");
+  if (s.copiesUnchecked != 0)
+    lines.push_back("not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent "
+                    "checks them so far)");
 }
 
 void kernelLines(const Summary &s, std::vector<std::string> &lines) {
@@ -85,6 +88,8 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
        " not followed: what they order is unknown (races may be missed)");
   line(s.waitGaps, "function", "functions",
        " whose waits could not be analysed completely (wavesan check says why)");
+  line(s.waitsUnknown, "asynchronous copy", "asynchronous copies",
+       " waited for by a count that depends on how the compiler translates other accesses (races may be missed)");
   line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
   line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");
   line(s.errors, "error", "errors", " of WaveSan itself (printed above)");

@@ -65,10 +65,10 @@ define amdgpu_kernel void @other(ptr addrspace(1) %out) {
 TEST(Errors, InlineAssemblyIsNamed) {
   expectOutcome(outcomeOf(R"(
 define amdgpu_kernel void @k(ptr addrspace(1) %out) {
-  %r = call i32 asm sideeffect "v_mov_b32 $0, 1", "=v"()
+  %r = call i32 asm sideeffect "v_rcp_iflag_f32 $0, 1", "=v"()
   ret void
 })"),
-                Outcome::UnsupportedInstruction, {"v_mov_b32", "kernel k"});
+                Outcome::UnsupportedInstruction, {"v_rcp_iflag_f32", "kernel k"});
   // Empty assembly only hides values.
   uint32_t out = 0;
   EXPECT_TRUE(outcomeOf(R"(
@@ -88,17 +88,18 @@ TEST(Errors, InlineAssemblyWithoutDataEffectIsExecuted) {
            "\", \"~{memory}\"()\n  store i32 3, ptr addrspace(1) %out\n  ret void\n}\n";
   };
   for (const char *text :
-       {"s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0) ; all of LDS\\0A\\09s_nop 0", "s_waitcnt_vscnt null, 0x0",
-        "\\0A  // waits\\0A  s_waitcnt vmcnt(0) lgkmcnt(0)\\0A\\0A s_setprio 1 // up\\0A", "s_wait_loadcnt_dscnt 0x0",
-        "s_wait_idle", "s_sleep 2", "s_sethalt 0", "; v_mov_b32 v0, 1", "", "s_barrier", "s_nop 1\\0As_sleep 1"}) {
+       {"s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0) ; all of LDS\\0A\\09s_nop 0", "v_mov_b32 v0, 1",
+        "s_nop 0 /* \\0A */", "\\0A  // waits\\0A  s_waitcnt vmcnt(0) lgkmcnt(0)\\0A\\0A s_setprio 1 // up\\0A",
+        "s_sleep 2", "s_sethalt 0", "; v_mov_b32 v0, 1", "", "s_barrier", "s_nop 1\\0As_sleep 1"}) {
     uint32_t out = 0;
     const Outcome outcome = outcomeOf(kernel(text), arguments(&out));
     EXPECT_TRUE(outcome) << outcome.message;
     EXPECT_EQ(out, 3u) << text;
   }
   for (const char *text :
-       {"s_waitcnt vmcnt(0)\\0A v_mov_b32 v0, 1", "s_sethalt 1", "s_barrier 1", "s_waitcntx", "s_endpgm", "s_wait",
-        "s_nop 0\\0As_trap 2", "s_nop$$ 0", "s_nop 0 /* \\0A */", "label: s_nop 0", "global_load_dword v0, v1, s[0:1]"}) {
+       {"s_waitcnt vmcnt(0)\\0A v_rcp_iflag_f32 v0, 1", "s_sethalt 1", "s_wait_idle", "v_mov_b32 v0, v1",
+        "v_add_f32 v0, -v0, v0", "s_barrier 1", "s_waitcntx", "s_endpgm", "s_wait", "s_nop 0\\0As_trap 2", "s_nop$$ 0",
+        "label: s_nop 0", "global_load_dword v0, v1, s[0:1]"}) {
     uint32_t out = 0;
     expectOutcome(outcomeOf(kernel(text), arguments(&out)), Outcome::UnsupportedInstruction,
                   {"inline assembly", "kernel k"});
@@ -226,7 +227,8 @@ entry:
   ret void
 })",
                                     arguments(), {}, linear(128, 128));
-  expectOutcome(outcome, Outcome::Deadlock, {"deadlock", "2 of 2 waves", "wave 0 at an unknown line, wave 1 at", "kernel k"});
+  expectOutcome(outcome, Outcome::Deadlock,
+                {"deadlock", "2 of 2 waves", "wave 0 at an unknown line, wave 1 at", "kernel k"});
 }
 
 TEST(Errors, EndedWavesSatisfyBarriers) {

@@ -140,7 +140,8 @@ void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
     const Access a = randomAccess(random, waveSize);
     WaveView view{lds, kLdsBytes, {0, 0, 0}, w, waveSize, waves, 0, 0, data, dispatch};
     checkLds(fast.shadow, view, a.exec, a.address, a.size, a.info, a.site, 0);
-    checkLanes(plain.shadow, view, a.exec, a.address, [&](unsigned) { return uint64_t(a.size); }, a.info, a.site, 0);
+    checkLanes(plain.shadow, view, a.exec, a.address, [&](unsigned) { return uint64_t(a.size); }, a.info, a.site, 0,
+               accessorOf(plain.shadow, view.wave, a.info, a.site));
     ++accesses;
     ASSERT_TRUE(fast.shadow.lines == plain.shadow.lines) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.table, plain.table) << "step " << step << " of seed " << seed;

@@ -159,6 +159,7 @@ TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
                       .globalAccesses = 5,
                       .orderUnknown = 6,
                       .checkedSpaces = 0,
+                      .waitsUnknown = 7,
                       .reserved = {}};
     finishDispatch(twin, original.completion_signal);
   }
@@ -169,6 +170,7 @@ TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
   EXPECT_NE(text.find("wavesan: 6 accesses not recorded"), std::string::npos) << text;
   EXPECT_NE(text.find("wavesan: 8 LDS accesses not checked"), std::string::npos) << text;
   EXPECT_NE(text.find("wavesan: 12 atomic operations not followed"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: 14 asynchronous copies waited for"), std::string::npos) << text;
   EXPECT_EQ(lastLine(), "wavesan: checked 20 accesses in 1 kernels: 0 races");
 }
 

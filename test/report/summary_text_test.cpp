@@ -62,12 +62,16 @@ TEST(SummaryText, EveryLossHasItsLineBeforeTheLast) {
   s.failedDispatches = 1;
   s.errors = 1;
   s.globalUnchecked = 3;
+  s.copiesUnchecked = 2;
+  s.waitsUnknown = 5;
   s.suppressed = {{"race:known (s.txt:1)", 2}};
   EXPECT_EQ(
       summaryText(s, {}),
       "wavesan: not checked: 12 places in the kernels: global memory\n"
       "wavesan: not checked: 1 place in the kernels: inline asm\n"
       "wavesan: not checked: global memory (only the CPU agent checks it so far)\n"
+      "wavesan: not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent checks "
+      "them so far)\n"
       "wavesan: not checked: kernel b(), 4 dispatches: not built with WaveSan\n"
       "wavesan: not checked: kernel a(), 1 dispatch: not built with WaveSan\n"
       "wavesan: 2 races suppressed by race:known (s.txt:1)\n"
@@ -81,6 +85,8 @@ TEST(SummaryText, EveryLossHasItsLineBeforeTheLast) {
       "wavesan: 6 LDS accesses not checked: beyond the dispatch's group segment\n"
       "wavesan: 7 race records damaged: not printed\n"
       "wavesan: 8 atomic operations not followed: what they order is unknown (races may be missed)\n"
+      "wavesan: 5 asynchronous copies waited for by a count that depends on how the compiler translates other accesses "
+      "(races may be missed)\n"
       "wavesan: 9 dispatches not checked: not finished when the program ended\n"
       "wavesan: 1 dispatch failed: checked only up to the failure\n"
       "wavesan: 1 error of WaveSan itself (printed above)\n"

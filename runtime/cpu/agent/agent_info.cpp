@@ -120,7 +120,7 @@ hsa_status_t amdInfo(uint32_t attribute, bool gpu, void *value) {
   case HSA_AMD_AGENT_INFO_DOMAIN:
     return put(value, uint32_t(0));
   case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
-    return put(value, false);
+    return put(value, gpu);
   case HSA_AMD_AGENT_INFO_UUID:
     return putText(value, gpu ? "GPU-5761766553616e00" : "CPU-XX", 21);
   case HSA_AMD_AGENT_INFO_ASIC_REVISION:

@@ -74,8 +74,6 @@ hsa_status_t checkQueueArguments(hsa_agent_t agent, uint32_t size, hsa_queue_typ
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (type != HSA_QUEUE_TYPE_MULTI && type != HSA_QUEUE_TYPE_SINGLE && type != HSA_QUEUE_TYPE_COOPERATIVE)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  if (type == HSA_QUEUE_TYPE_COOPERATIVE) // needs workgroups that run at the same time; agents.h says no to it
-    return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
   return HSA_STATUS_SUCCESS;
 }
 

@@ -59,7 +59,7 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     alias(&i, constant(Width::B32, context.fixedLdsBytes));
     return true;
 
-  // Synchronisation. Memory operations complete in order here, so waits have nothing to wait for.
+  // Synchronisation.
   case Intrinsic::amdgcn_s_barrier: return emit(barrier()), true;
   case Intrinsic::amdgcn_s_barrier_signal:
   case Intrinsic::amdgcn_s_barrier_wait:
@@ -67,20 +67,18 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
       return fail("another barrier than the workgroup's"), true;
     emit(id == Intrinsic::amdgcn_s_barrier_signal ? barrierSignal() : barrierWait());
     return true;
+  case Intrinsic::amdgcn_ds_gws_barrier: {
+    const Register waves = use1(argument(0)), number = use1(argument(1));
+    Op &op = emit(gridBarrier());
+    op.a = waves, op.b = number;
+    return true;
+  }
+  case Intrinsic::amdgcn_ds_gws_init: return emit(nop()), true; // the barrier itself says how many take part
   case Intrinsic::amdgcn_s_sleep:
   case Intrinsic::amdgcn_s_sleep_var:
     emit(sleepOp());
     return true;
   case Intrinsic::amdgcn_wave_barrier:
-  case Intrinsic::amdgcn_s_waitcnt:
-  case Intrinsic::amdgcn_s_wait_asynccnt:
-  case Intrinsic::amdgcn_s_wait_bvhcnt:
-  case Intrinsic::amdgcn_s_wait_dscnt:
-  case Intrinsic::amdgcn_s_wait_expcnt:
-  case Intrinsic::amdgcn_s_wait_kmcnt:
-  case Intrinsic::amdgcn_s_wait_loadcnt:
-  case Intrinsic::amdgcn_s_wait_samplecnt:
-  case Intrinsic::amdgcn_s_wait_storecnt:
   case Intrinsic::amdgcn_sched_barrier:
   case Intrinsic::amdgcn_sched_group_barrier:
   case Intrinsic::amdgcn_iglp_opt:
@@ -115,15 +113,6 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     return true;
   }
   case Intrinsic::amdgcn_addrspacecast_nonnull: return spaceCast(i, *argument(0)), true;
-  case Intrinsic::amdgcn_global_load_lds:
-  case Intrinsic::amdgcn_load_to_lds: {
-    const Register from = use1(argument(0)), to = use1(argument(1));
-    if (spaceOf(argument(0)->getType()->getPointerAddressSpace()) != Space::Flat)
-      return fail("this address space"), true;
-    Op &op = emit(loadToLds());
-    op.a = from, op.b = to, op.sub = immediate(i, 2), op.imm = immediate(i, 3);
-    return true;
-  }
 
   // Floating point.
   case Intrinsic::amdgcn_rcp: return floatUnaryCall(i, FloatUnary::Rcp), true;

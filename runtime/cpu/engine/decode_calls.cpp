@@ -1,19 +1,14 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Decoder: calls, hooks and inline assembly.
+// Decoder: calls and hooks.
 #include "decoder.h"
 
 #include "wavesan/abi/hooks.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
-
-#include <optional>
-#include <tuple>
 
 namespace wavesan::cpu::engine {
 
@@ -104,6 +99,7 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
   case abi::Hook::KernelBegin: take(operands->address, Width::B64); break;
   case abi::Hook::KernelEnd: break;
   case abi::Hook::LdsAccess:
+  case abi::Hook::LdsCopy:
     take(operands->address, Width::B32);
     take(operands->info, Width::B32);
     take(operands->site, Width::B32);
@@ -136,8 +132,11 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
     take(operands->wrote, Width::B8);
     break;
   case abi::Hook::BarrierArrive:
-  case abi::Hook::BarrierLeave: take(operands->site, Width::B32); break;
+  case abi::Hook::BarrierLeave:
+  case abi::Hook::GridArrive:
+  case abi::Hook::GridLeave: take(operands->site, Width::B32); break;
   case abi::Hook::Fence:
+  case abi::Hook::VmemIssued:
   case abi::Hook::Wait: take(operands->info, Width::B32); break;
   case abi::Hook::Count: break;
   }
@@ -146,81 +145,6 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
   if (!failed())
     emit(hook(index)).extra = operands;
   return true;
-}
-
-// Assembly text without effect on data. `rest` is what follows the line that is taken; nullopt: something else.
-enum class AsmLine { Nothing, Wait, Sleep, Barrier };
-static std::optional<AsmLine> takeAsmLine(StringRef &rest) {
-  StringRef line;
-  std::tie(line, rest) = rest.split('\n'); // ';' begins a comment: it does not separate instructions
-  line = line.substr(0, std::min(line.find(';'), line.find("//"))).trim();
-  if (line.empty())
-    return AsmLine::Nothing;
-  if (line.contains("/*"))
-    return std::nullopt;
-  const StringRef mnemonic = line.take_until([](char c) { return llvm::isSpace(c); });
-  const StringRef operands = line.substr(mnemonic.size()).trim();
-  // The mnemonic must be the whole one: "$" may stand for more text.
-  if (!llvm::all_of(mnemonic, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
-    return std::nullopt;
-  if (mnemonic == "s_barrier")
-    return operands.empty() ? std::optional(AsmLine::Barrier) : std::nullopt;
-  if (mnemonic == "s_sleep" || mnemonic == "s_sleep_var")
-    return AsmLine::Sleep;
-  if (mnemonic == "s_waitcnt" || mnemonic.starts_with("s_waitcnt_") || mnemonic.starts_with("s_wait_") ||
-      mnemonic == "s_nop" || mnemonic == "s_setprio" || (mnemonic == "s_sethalt" && operands == "0"))
-    return AsmLine::Wait;
-  return std::nullopt;
-}
-
-// Empty assembly is how programs hide values from the optimiser: nothing, or a copy of the tied input. Waits order
-// what the engine never reorders, and barriers are often written this way; nothing else is executed.
-void Decoder::decodeInlineAsm(CallBase &i) {
-  const auto *assembly = cast<InlineAsm>(i.getCalledOperand());
-  const StringRef string = StringRef(assembly->getAsmString()).trim();
-  SmallVector<AsmLine, 4> lines;
-  for (StringRef rest = string; !rest.empty();) {
-    const std::optional<AsmLine> line = takeAsmLine(rest);
-    if (!line) {
-      std::string shown;
-      for (const char c : string.substr(0, 80))
-        shown += c == '\n' || c == '\t' ? ' ' : c;
-      return fail(Twine("inline assembly \"") + shown + "\"");
-    }
-    if (*line != AsmLine::Nothing)
-      lines.push_back(*line);
-  }
-  if (lines.empty() && assembly->hasSideEffects())
-    lines.push_back(AsmLine::Wait);
-  for (const AsmLine line : lines)
-    emit(line == AsmLine::Barrier ? barrier() : line == AsmLine::Sleep ? sleepOp() : fenceOp());
-  if (i.getType()->isVoidTy())
-    return;
-  const InlineAsm::ConstraintInfoVector constraints = assembly->ParseConstraints();
-  // Operands in order: outputs, then inputs; input k may be tied to output n ("0").
-  SmallVector<const Value *, 4> tied;
-  unsigned outputs = 0, input = 0;
-  for (const auto &c : constraints)
-    outputs += c.Type == InlineAsm::isOutput;
-  tied.resize(outputs);
-  for (const auto &c : constraints)
-    if (c.Type == InlineAsm::isInput) {
-      if (c.hasMatchingInput() || c.Codes.empty() || input >= i.arg_size())
-        return fail("inline assembly with these constraints");
-      const Value *value = i.getArgOperand(input++);
-      unsigned match;
-      if (!StringRef(c.Codes[0]).getAsInteger(10, match) && match < outputs)
-        tied[match] = value;
-    }
-  SmallVector<Register, 4> regs;
-  for (const Value *v : tied) {
-    if (!v)
-      return fail("inline assembly with an output that no input is tied to");
-    llvm::append_range(regs, use(v));
-  }
-  if (regs.size() != leavesOf(i.getType()).size())
-    return fail("inline assembly of this type");
-  alias(&i, regs);
 }
 
 } // namespace wavesan::cpu::engine

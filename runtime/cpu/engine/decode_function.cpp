@@ -111,6 +111,8 @@ void Decoder::decodeInstruction(Instruction &i) {
   current = &i;
   const size_t ops = out->ops.size();
   failure.clear();
+  if (context.copiesAsync)
+    orderCopies(i);
   visit(i);
   if (!failed())
     return;

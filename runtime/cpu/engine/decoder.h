@@ -34,6 +34,8 @@ namespace wavesan::cpu::engine {
 struct KernelContext {
   const llvm::Function *kernel = nullptr;
   uint32_t waveSize = 64;
+  std::string processor;      ///< of the target: "gfx90a"
+  bool copiesAsync = false; ///< the module has asynchronous copies
   uint32_t gfxMajor = 9;      ///< generation of the target: some cross-lane operations differ
   uint32_t fixedLdsBytes = 0; ///< group_segment_fixed_size
   LdsLayout lds;
@@ -62,6 +64,11 @@ struct LaneOperand {
   Width width = Width::B8;
   bool present() const { return !regs.empty(); }
 };
+
+/// Does a module use copies that complete after the operation that issues them?
+bool usesAsynchronousCopies(const llvm::Module &module);
+/// The count of vector memory in the immediate of s_waitcnt.
+uint32_t packedVmcnt(uint32_t immediate, uint32_t gfxMajor);
 
 class Decoder : public llvm::InstVisitor<Decoder> {
 public:
@@ -113,6 +120,7 @@ private:
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> blockIndex;
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> joinIndex; ///< by loop header
   llvm::DenseMap<uint64_t, Register> maskConstants;
+  friend class AsmDecoder;
 
   using Operand = LaneOperand;
 
@@ -168,6 +176,12 @@ private:
   void checkKernargRead(const llvm::Value *pointer, uint64_t bytes);
   void checkStore(llvm::StoreInst &i, Registers values);
   void accessLeaves(bool isLoad, const llvm::Value *pointer, llvm::Type *type, Registers regs);
+
+  // Asynchronous copies.
+  bool decodeCopy(llvm::CallBase &i);
+  bool decodeWait(llvm::CallBase &i, unsigned id);
+  void emitWait(uint32_t vmem, uint32_t async);
+  void orderCopies(const llvm::Instruction &i);
 
   // Calls.
   void decodeCall(llvm::CallBase &i);

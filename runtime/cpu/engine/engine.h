@@ -108,7 +108,13 @@ public:
   virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void barrierLeave(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void fence(WaveView &wave, LaneMask exec, uint32_t info) = 0;
-  virtual void wait(WaveView &wave, LaneMask exec, uint32_t completed) = 0;
+  virtual void wait(WaveView &wave, LaneMask exec, uint32_t info) = 0;
+  virtual void ldsCopy(WaveView &, LaneMask, const uint32_t * /*address*/, uint32_t /*info*/, uint32_t /*site*/,
+                       uint32_t /*variable*/) {}
+  /// Around a barrier of the whole grid.
+  virtual void gridArrive(WaveView &, LaneMask, uint32_t /*site*/) {}
+  virtual void gridLeave(WaveView &, LaneMask, uint32_t /*site*/) {}
+  virtual void vmemIssued(WaveView &, LaneMask, uint32_t /*info*/) {}
   /// The dispatch is over, after its last workgroupEnd (also after an error); releases dispatchData.
   virtual void dispatchEnd(void * /*dispatchData*/) {}
   /// The workgroup has ended (also after an error); releases workgroupData.

@@ -86,7 +86,14 @@ Handler oddLoad(Space, Width);  ///< one register of `sub` bytes, zero-extended
 Handler oddStore(Space, Width); ///< one register, low `sub` bytes
 Handler copyMemory(Space to, Space from, Width length); ///< memcpy, memmove: a: to, b: from, c: length
 Handler setMemory(Space to, Width length);              ///< a: to, b: i8 value, c: length
-Handler loadToLds(); ///< a: flat source, b: LDS base (uniform), sub: bytes, imm: offset of both
+// Asynchronous copies (copies.h).
+Handler issueCopy();   ///< a: global addresses, b: LDS addresses, imm: offset of both, extra: CopyShape
+Handler waitCopies();  ///< sub: how many of vector memory may remain, n: of asynchronous copies, or kNoWaitCount
+inline constexpr uint32_t kNoWaitCount = 0xffffffffu;
+Handler fenceCopies(); ///< where memory order asks for copies that the compiler knows of
+Handler setM0();       ///< a: u32, of the first active lane
+Handler getM0();       ///< d: u32
+Handler countVmem();   ///< imm: vector memory instructions that are issued at most
 Handler kernargCheck(); ///< imm: end of a kernarg read, in bytes
 
 // Address spaces.
@@ -125,6 +132,7 @@ Handler barrier();
 Handler barrierSignal();
 Handler barrierWait();
 Handler sleepOp();
+Handler gridBarrier(); ///< a: waves less one (u32), b: number of the barrier (u32)
 Handler fenceOp();
 Handler nop();
 Handler clockOp(); ///< d: u64

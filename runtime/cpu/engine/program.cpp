@@ -96,6 +96,8 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     c.kernel = &f;
     c.waveSize = waveSizeOf(f);
     c.gfxMajor = gfxMajorOf(target);
+    c.copiesAsync = engine::usesAsynchronousCopies(module->module());
+    c.processor = target.substr(0, target.find(':'));
     c.fixedLdsBytes = fixedLdsBytes;
     c.lds = layOutLds(f, fixedLdsBytes);
     layOutArguments(c, module->layout());
@@ -202,7 +204,9 @@ Outcome ProgramImpl::run(const Launch &launch) {
     return {Outcome::InvalidLaunch, error + suffix};
 
   LaunchState state;
+  GridBarriers gridBarriers;
   state.launch = &launch;
+  state.gridBarriers = &gridBarriers;
   state.entry = k.entry;
   state.waveSize = k.context.waveSize;
   state.function = functionOf;

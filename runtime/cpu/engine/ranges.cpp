@@ -78,21 +78,6 @@ template <Space space, class T> void oddStoreRun(Wave &w, const Op &o) {
   w.tick();
 }
 
-// Lane i receives its element at LDS base + i * size, whatever its exec neighbours do.
-void loadToLdsRun(Wave &w, const Op &o) {
-  const uint32_t base = w.at<uint32_t>(o.b)[__builtin_ctzll(w.exec)] + uint32_t(o.imm);
-  if (!checkLanes<Space::Flat>(w, o, o.a, o.imm, o.sub))
-    return;
-  for (LaneMask rest = w.exec; rest; rest &= rest - 1) {
-    const uint32_t i = uint32_t(__builtin_ctzll(rest));
-    const uint64_t offset = uint64_t(base) + uint64_t(i) * o.sub;
-    if (offset + o.sub > w.ldsBytes)
-      return w.raiseAddress(o, Fault::Detail::LdsRange, i, offset);
-    std::memcpy(w.lds + offset, lanePointer<Space::Flat>(w, o.a, i, o.imm), o.sub);
-  }
-  w.tick();
-}
-
 // A null pointer is -1 in LDS and private memory, 0 in generic memory.
 constexpr uint32_t kSegmentNull = 0xffffffffu;
 
@@ -193,7 +178,6 @@ Handler oddStore(Space space, Width w) {
   }
   return nullptr;
 }
-Handler loadToLds() { return loadToLdsRun; }
 Handler castToFlat(Space from) { return from == Space::Lds ? toFlatRun<Space::Lds> : toFlatRun<Space::Private>; }
 Handler castFromFlat(Space to) { return to == Space::Lds ? fromFlatRun<Space::Lds> : fromFlatRun<Space::Private>; }
 Handler isSpace(Space space) { return space == Space::Lds ? isSpaceRun<Space::Lds> : isSpaceRun<Space::Private>; }

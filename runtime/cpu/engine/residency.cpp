@@ -122,6 +122,10 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
     w.ended = false;
     w.atBarrier = false;
     w.turns.clear();
+    w.copies.clear();
+    w.vmemIssued = w.asyncIssued = 0;
+    w.m0 = 0;
+    w.atGridBarrier = false;
     w.fault = {};
     w.stack.clear();
     const uint32_t left = items - k * lanes;
@@ -174,6 +178,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     WaveState &w = *group.waves[k];
     const uint64_t phase = group.barrierPhase;
     w.stop = Stop::None;
+    performSomeCopies(w);
     runWave(w);
     switch (w.stop) {
     case Stop::None:
@@ -183,6 +188,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
       waiting |= bit;
       break;
     case Stop::Ended:
+      performCopies(w, w.copies.size());
       runnable &= ~bit;
       --group.alive;
       group.completeBarrierIfDone();

@@ -74,6 +74,7 @@ void waitRun(Wave &w, const Op &) {
 
 // What a sleep counts in the budget of a turn: a workgroup that polls this way is soon found to wait.
 constexpr uint32_t kSleepOperations = 256;
+constexpr uint32_t kGridWaitOperations = 1 << 20; // more than any budget
 
 void sleepRun(Wave &w, const Op &) {
   // A wave that sleeps usually polls: for another wave, another workgroup, or a host thread.
@@ -81,6 +82,34 @@ void sleepRun(Wave &w, const Op &) {
   if (w.group->alive == 1 && w.group->launch->alone)
     std::this_thread::yield();
   w.quantum = 0;
+  w.tick();
+}
+
+// a: waves that take part, less one; b: which barrier. Every wave that executes it waits for as many others.
+void gridBarrierRun(Wave &wave, const Op &o) {
+  auto &w = static_cast<WaveState &>(wave);
+  GridBarriers &barriers = *w.group->launch->gridBarriers;
+  const uint32_t first = uint32_t(__builtin_ctzll(w.exec));
+  const uint64_t waves = uint64_t(w.at<uint32_t>(o.a)[first]) + 1;
+  {
+    std::lock_guard lock(barriers.mutex);
+    GridBarriers::Barrier &b = barriers.barriers[w.at<uint32_t>(o.b)[first]];
+    if (!w.atGridBarrier) {
+      w.atGridBarrier = true;
+      w.gridPhase = b.phase + 1;
+      if (++b.arrived >= waves) {
+        b.arrived = 0;
+        ++b.phase;
+      }
+    }
+    w.atGridBarrier = b.phase < w.gridPhase;
+  }
+  if (w.atGridBarrier) { // look again in the next turn: other workgroups must run first
+    --w.pc;
+    w.spent += kGridWaitOperations;
+    w.stop = Stop::Yield;
+    return;
+  }
   w.tick();
 }
 
@@ -158,6 +187,14 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
     handler->fence(view, w.exec, info());
   else if constexpr (which == Hook::Wait)
     handler->wait(view, w.exec, info());
+  else if constexpr (which == Hook::LdsCopy)
+    handler->ldsCopy(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+  else if constexpr (which == Hook::GridArrive)
+    handler->gridArrive(view, w.exec, site());
+  else if constexpr (which == Hook::GridLeave)
+    handler->gridLeave(view, w.exec, site());
+  else if constexpr (which == Hook::VmemIssued)
+    handler->vmemIssued(view, w.exec, info());
 }
 
 } // namespace
@@ -165,6 +202,7 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
 Handler barrier() { return barrierRun; }
 Handler barrierSignal() { return signalRun; }
 Handler barrierWait() { return waitRun; }
+Handler gridBarrier() { return gridBarrierRun; }
 Handler sleepOp() { return sleepRun; }
 Handler fenceOp() { return fenceRun; }
 Handler nop() { return nopRun; }

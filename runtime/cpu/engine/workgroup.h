@@ -6,11 +6,14 @@
 #ifndef WAVESAN_CPU_ENGINE_WORKGROUP_H
 #define WAVESAN_CPU_ENGINE_WORKGROUP_H
 
+#include "copies.h"
 #include "function.h"
 #include "random.h"
 #include "wave.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace wavesan::cpu::engine {
@@ -42,7 +45,21 @@ struct WaveState : Wave {
   bool ended = false;
   bool atBarrier = false;
   std::vector<Turn> turns; ///< since each lane's last barrier
+  std::vector<PendingCopy> copies; ///< the oldest first
+  uint32_t m0 = 0;
+  bool atGridBarrier = false;
+  uint64_t gridPhase = 0; ///< to be complete before it leaves
+  uint64_t vmemIssued = 0, asyncIssued = 0; ///< by counters: at most so many, and so many
   uint32_t spent = 0; ///< memory and synchronisation operations in this turn of the workgroup
+};
+
+/// Barriers between the workgroups of a launch. Shared by its threads.
+struct GridBarriers {
+  struct Barrier {
+    uint64_t phase = 0, arrived = 0;
+  };
+  std::mutex mutex;
+  std::map<uint32_t, Barrier> barriers;
 };
 
 /// What the waves of a launch need from the program. Shared by all threads of the launch.
@@ -61,6 +78,7 @@ struct LaunchState {
   void *kernel = nullptr;
   const BarrierMap *barriers = nullptr; ///< null if the kernel has none, or if nobody listens
   void *hookData = nullptr; ///< WaveView::dispatchData
+  GridBarriers *gridBarriers = nullptr;
   bool alone = true;        ///< no other workgroup of the launch is resident
 };
 

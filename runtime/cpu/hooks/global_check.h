@@ -10,6 +10,7 @@
 #include "memory_shadow.h"
 
 #include <bit>
+#include <map>
 #include <mutex>
 
 namespace wavesan::cpu {
@@ -127,6 +128,28 @@ public:
       OrderUnknown += !synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1);
     }
   }
+  /// A barrier of the whole grid: what its waves knew when they arrived, all of them know when they leave.
+  void gridArrive(WaveOrder &wave) {
+    std::lock_guard lock(Mutex);
+    GridPhase &p = Grid[++wave.gridPhase];
+    ++p.arrived;
+    WaveClock known;
+    wave.publish(known, wave.clock);
+    p.clock.add(wave.id.workgroup, known);
+    wave.publish(known, wave.wide);
+    p.wide.add(wave.id.workgroup, known);
+  }
+  void gridLeave(WaveOrder &wave) {
+    std::lock_guard lock(Mutex);
+    const auto p = Grid.find(wave.gridPhase);
+    if (p == Grid.end())
+      return;
+    acquire(wave.clock, wave.id.workgroup, p->second.clock);
+    acquire(wave.wide, wave.id.workgroup, p->second.wide);
+    // Nobody arrives any more once one has left.
+    if (++p->second.left == p->second.arrived)
+      Grid.erase(p);
+  }
   void acquireFence(WaveOrder &wave, uint32_t info) {
     if (wave.seen.empty())
       return;
@@ -191,8 +214,13 @@ private:
     }
   }
 
+  struct GridPhase {
+    ReleaseClock clock, wide;
+    uint64_t arrived = 0, left = 0;
+  };
   std::mutex Mutex;
   SyncTable Sync;
+  std::map<uint64_t, GridPhase> Grid; ///< by number, of barriers that some have not left
   MemoryShadow Shadow;
   uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnknown = 0;
 };

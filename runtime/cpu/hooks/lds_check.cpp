@@ -14,6 +14,7 @@ WorkgroupShadow::Floors &floorsOf(WorkgroupShadow &s, uint32_t wave) {
     for (uint32_t w = 0; w < s.waveCount; ++w) {
       const uint32_t end = s.state.waves[w].endEpoch;
       f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
+      f.floor[core::copiesOf(w)] = clock.local[boundIndex(kCopies, w)];
     }
     for (WorkgroupShadow::Floors::Steps &steps : f.steps)
       steps.generation = 0; // no access has it
@@ -61,7 +62,7 @@ struct Cell {
   if (const uint32_t choice = replaced ? replaced : vacant)
     return Step(std::countr_zero(choice));
   if ((own & side) || (!a.atomic && (atomic & side)) ||
-      core::Slot(cell.slots[shift]).wave() == core::Slot(cell.slots[shift + 1]).wave())
+      core::waveOf(core::Slot(cell.slots[shift]).wave()) == core::waveOf(core::Slot(cell.slots[shift + 1]).wave()))
     return Step::AskTheCore;
   return Step::NotRecorded;
 }
@@ -117,7 +118,7 @@ public:
 private:
   /// What of a slot decides the step: not site, lane and epoch.
   static constexpr uint64_t kDecides =
-      core::Slot(abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
+      core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
   static constexpr uint64_t kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits();
 
   static LaneMask lanesOf(const Row &row, uint32_t begin, uint32_t end) {
@@ -303,6 +304,24 @@ Settle settle = bestSettle;
 
 void checkLdsWithoutVectors(bool portable) { settle = portable ? settlePortable : bestSettle; }
 
+void checkLdsCopy(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info,
+                  uint32_t site, uint32_t variable, uint32_t number) {
+  if (exec == 0)
+    return;
+  ++s.counters.checkedAccesses;
+  const uint32_t size = abi::accessSize(info);
+  uint32_t at[64];
+  const uint32_t first = address[std::countr_zero(exec)];
+  for (LaneMask rest = exec; rest; rest &= rest - 1) {
+    const unsigned lane = unsigned(std::countr_zero(rest));
+    at[lane] = info & abi::kCopyConsecutive ? first + lane * abi::copyStride(size) : address[lane];
+  }
+  core::Accessor a = accessorOf(s, wave.wave, info, site);
+  a.wave = core::copiesOf(wave.wave);
+  a.generation = number;
+  checkLanes(s, wave, exec, at, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
+}
+
 void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t size,
               uint32_t info, uint32_t site, uint32_t variable) {
   if (exec == 0)
@@ -318,7 +337,7 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
     if (open == 0)
       return;
   }
-  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable);
+  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
 }
 
 } // namespace wavesan::cpu

@@ -21,6 +21,7 @@ struct HostPlatform {
   WorkgroupShadow &shadow;
   const uint32_t *workgroup;
   uint32_t wave, lane, site, access, epoch, variable;
+  static constexpr bool kKnowsCopies = true;
 
   HostPlatform(WorkgroupShadow &s, const WaveView &view, uint32_t site, uint32_t info, uint32_t variable)
       : shadow(s), workgroup(view.workgroup), wave(view.wave), lane(0), site(site), access(abi::accessBits(info)),
@@ -33,10 +34,20 @@ struct HostPlatform {
   }
   void publishBeforeLook() {}
   /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
-  uint32_t barrierGeneration(uint32_t, uint32_t w) { return shadow.order->wave(wave).clock.local[boundIndex(kLds, w)]; }
-  uint32_t endEpoch(uint32_t w) { return shadow.state.waves[w].endEpoch; }
-  void evicted(uint32_t w, uint32_t generation) { evicted(w, generation, 1); }
-  /// `count` cells lose a record.
+  uint32_t barrierGeneration(uint32_t, uint32_t w) {
+    return shadow.order->wave(wave).clock.local[boundIndex(core::isCopies(w) ? kCopies : kLds, core::waveOf(w))];
+  }
+  /// Nobody waits for the copies of a wave that ends.
+  uint32_t endEpoch(uint32_t w) { return core::isCopies(w) ? 0 : shadow.state.waves[w].endEpoch; }
+  void evicted(uint32_t w, uint32_t generation) {
+    if (core::isCopies(w)) {
+      // A copy that writes and finds two live writers is in conflict with one of them, and reported.
+      shadow.counters.historyOverflow += (access & abi::kAccessWrite) == 0;
+      return;
+    }
+    evicted(w, generation, 1);
+  }
+  /// `count` cells lose a record of a wave.
   void evicted(uint32_t w, uint32_t generation, uint64_t count) {
     uint32_t &e = shadow.state.waves[w].evictedGeneration;
     if (e < generation + 1)
@@ -48,8 +59,9 @@ struct HostPlatform {
   }
   void conflictRange(const core::ConflictRange &c) {
     abi::RaceRecord r{};
-    r.key = abi::raceKey(site, c.previous.site(), c.raceClass);
-    r.raceClass = uint32_t(c.raceClass);
+    const abi::RaceClass raceClass = classOf(c);
+    r.key = abi::raceKey(site, c.previous.site(), raceClass);
+    r.raceClass = uint32_t(raceClass);
     r.space = uint32_t(abi::RaceSpace::Lds);
     r.address = c.address;
     r.size = c.size;
@@ -58,10 +70,18 @@ struct HostPlatform {
       r.workgroup[i] = r.previousWorkgroup[i] = workgroup[i];
     r.epoch = epoch;
     r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
-    r.previous = {c.previous.site(), uint16_t(c.previous.wave()), uint8_t(c.previous.lane()),
+    r.previous = {c.previous.site(), uint16_t(core::waveOf(c.previous.wave())), uint8_t(c.previous.lane()),
                   uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
                           (c.previous.atomic() ? abi::kAccessAtomic : 0u))};
     report(shadow, r);
+  }
+  /// A copy that its own wave or, behind a barrier, another one meets too early lacks a wait. Without a barrier between
+  /// two waves the wait alone would not do.
+  abi::RaceClass classOf(const core::ConflictRange &c) const {
+    if (core::isCopies(c.previous.wave()) &&
+        (core::waveOf(c.previous.wave()) == wave || c.raceClass == abi::RaceClass::MissingFence))
+      return abi::RaceClass::MissingWait;
+    return c.raceClass;
   }
 };
 
@@ -74,15 +94,15 @@ inline core::Accessor accessorOf(const WorkgroupShadow &s, uint32_t wave, uint32
           core::slotGeneration(r.generation),
           r.epoch,
           (abi::accessBits(info) & abi::kAccessWrite) != 0,
-          (abi::accessBits(info) & abi::kAccessAtomic) != 0};
+          (abi::accessBits(info) & abi::kAccessAtomic) != 0,
+          (info & abi::kAccessOneInstruction) == 0 && s.order->wave(wave).copies.allKnownToCompiler()};
 }
 
-/// Lane by lane: lane i of `exec` touches sizeOf(i) bytes from address[i] on.
+/// Lane by lane: lane i of `exec` touches sizeOf(i) bytes from address[i] on. `a`: who accesses.
 template <class SizeOf>
 void checkLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, SizeOf sizeOf,
-                uint32_t info, uint32_t site, uint32_t variable) {
+                uint32_t info, uint32_t site, uint32_t variable, core::Accessor a) {
   core::MergingPlatform<HostPlatform> p(s, wave, site, info, variable);
-  core::Accessor a = accessorOf(s, wave.wave, info, site);
   const core::Shadow geometry{s.context->granuleLog2, s.context->ldsBytes};
   for (LaneMask rest = exec; rest; rest &= rest - 1) {
     const unsigned lane = unsigned(std::countr_zero(rest));
@@ -100,13 +120,19 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
 /// For tests: whether checkLds does without the instructions that not every processor has. Call while nobody checks.
 void checkLdsWithoutVectors(bool portable);
 
+/// Checks the LDS side of an asynchronous copy of this wave, its number `number`. `info`: abi::copyInfo().
+void checkLdsCopy(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info,
+                  uint32_t site, uint32_t variable, uint32_t number);
+
 /// The same with a length for each lane.
 inline void checkLdsRange(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address,
                           const uint64_t *length, uint32_t info, uint32_t site, uint32_t variable) {
   if (exec == 0)
     return;
   ++s.counters.checkedAccesses;
-  checkLanes(s, wave, exec, address, [&](unsigned lane) { return length[lane]; }, info, site, variable);
+  checkLanes(
+      s, wave, exec, address, [&](unsigned lane) { return length[lane]; }, info, site, variable,
+      accessorOf(s, wave.wave, info, site));
 }
 
 } // namespace wavesan::cpu

@@ -179,12 +179,50 @@ public:
         s->orderChanged(wave.wave);
       }
       s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
+      if (core::fenceCompletesLds(info) && !order.copies.empty()) {
+        order.copies.fence();
+        order.noteCopies();
+      }
     }
   }
-  void wait(WaveView &wave, LaneMask, uint32_t completed) override {
+  void wait(WaveView &wave, LaneMask, uint32_t info) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
-      s->order->wave(wave.wave).complete(completed & abi::kWaitLds, completed & abi::kWaitVmem);
-      s->state.waves[wave.wave].generation += (completed & abi::kWaitLds) != 0;
+      WaveOrder &order = s->order->wave(wave.wave);
+      order.complete(info & abi::kWaitLds, info & abi::kWaitVmem);
+      s->state.waves[wave.wave].generation += (info & abi::kWaitLds) != 0;
+      if (!order.copies.empty()) {
+        s->counters.waitsUnknown += order.copies.wait(info);
+        order.noteCopies();
+        s->orderChanged(wave.wave);
+      }
+    }
+  }
+  void ldsCopy(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
+               uint32_t variable) override {
+    if (WorkgroupShadow *s = shadowOf(wave)) {
+      const uint32_t number = s->order->wave(wave.wave).copies.issue(info);
+      checkLdsCopy(*s, wave, exec, address, info, site, variable, number);
+    }
+  }
+  void gridArrive(WaveView &wave, LaneMask, uint32_t) override {
+    if (WorkgroupShadow *s = shadowOf(wave))
+      s->dispatch->gridArrive(s->order->wave(wave.wave));
+  }
+  void gridLeave(WaveView &wave, LaneMask, uint32_t) override {
+    if (WorkgroupShadow *s = shadowOf(wave)) {
+      WaveOrder &order = s->order->wave(wave.wave);
+      const Bounds before = order.clock.local;
+      s->dispatch->gridLeave(order);
+      s->noteAcquired(before, order.clock.local);
+      s->orderChanged(wave.wave);
+    }
+  }
+  void vmemIssued(WaveView &wave, LaneMask, uint32_t info) override {
+    if (WorkgroupShadow *s = shadowOf(wave)) {
+      const auto any = [](uint32_t n) { return n == 255 ? uint64_t(kAnyNumber) : n; };
+      CopyQueue &copies = s->order->wave(wave.wave).copies;
+      copies.loads(info & 255, any(info >> 16 & 255));
+      copies.stores(info >> 8 & 255, any(info >> 24));
     }
   }
 
@@ -211,7 +249,8 @@ public:
     add(out->outsideShadow, s->counters.outsideShadow);
     add(out->globalAccesses, s->counters.globalAccesses);
     add(out->orderUnknown, s->counters.orderUnknown);
-    __atomic_fetch_or(&out->checkedSpaces, abi::kChecksLds | abi::kChecksGlobal, __ATOMIC_RELAXED);
+    add(out->waitsUnknown, s->counters.waitsUnknown);
+    __atomic_fetch_or(&out->checkedSpaces, abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies, __ATOMIC_RELAXED);
     s->dispatch->takeLosses([&](uint64_t lost, uint64_t unknown) {
       add(out->historyOverflow, lost);
       add(out->orderUnknown, unknown);
@@ -250,6 +289,22 @@ private:
     return at;
   }
 
+  /// One instruction; none where the compiler merges it or reads uniform data another way; several of a range.
+  static void noteIssued(CopyQueue &copies, uint32_t info) {
+    const uint32_t bits = abi::accessBits(info);
+    if (info & abi::kAccessOfCopy)
+      return;
+    const bool exact = info & abi::kAccessOneInstruction;
+    const uint64_t maybe = exact ? 0 : abi::accessSize(info) ? 1 : kAnyNumber;
+    // A read-modify-write counts with the loads if it returns something, else with the stores.
+    const bool either = (bits & abi::kAccessAtomic) && (bits & abi::kAccessWrite);
+    if (bits & abi::kAccessRead)
+      copies.loads(exact && !either, either ? std::max<uint64_t>(maybe, 1) : maybe);
+    if (bits & abi::kAccessWrite)
+      copies.stores(exact && !either, either ? std::max<uint64_t>(maybe, 1) : maybe);
+  }
+  static constexpr uint64_t kAnyNumber = uint64_t(1) << 32;
+
   template <class SizeOf>
   static void checkGlobal(WaveView &wave, LaneMask exec, uint32_t info, uint32_t site, const uint64_t *address,
                           SizeOf sizeOf) {
@@ -258,9 +313,10 @@ private:
       return;
     ++s->counters.checkedAccesses;
     ++s->counters.globalAccesses;
-    const WaveOrder &order = s->order->wave(wave.wave);
+    WaveOrder &order = s->order->wave(wave.wave);
     const uint32_t epoch = s->state.waves[wave.wave].epoch;
     const uint32_t bits = abi::accessBits(info);
+    noteIssued(order.copies, info);
     s->dispatch->access(
         order, exec, address, sizeOf, abi::accessSize(info), info, site, epoch, [&](const GlobalConflict &c) {
           const AccessRecord &p = c.previous;

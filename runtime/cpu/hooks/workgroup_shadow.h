@@ -43,7 +43,7 @@ struct WorkgroupShadow {
     bool current = false;
     /// LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of its
     /// clock and of the waves that ended.
-    uint32_t floor[abi::kMaxWavesPerWorkgroup];
+    uint32_t floor[2 * abi::kMaxWavesPerWorkgroup]; ///< then of the waves' copies
     /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did.
     struct Steps {
       static constexpr uint32_t kKept = 2;

@@ -19,8 +19,9 @@
 
 namespace wavesan::cpu {
 
-/// Address spaces with a generation of their own: a fence may be limited to one of them.
-enum Space : uint32_t { kLds = 0, kGlobal = 1, kSpaces = 2 };
+/// Address spaces with a generation of their own: a fence may be limited to one of them. kCopies: the LDS side of a
+/// wave's asynchronous copies, whose generations are their numbers (copy_queue.h).
+enum Space : uint32_t { kLds = 0, kGlobal = 1, kCopies = 2, kSpaces = 3 };
 
 /// Bounds of the waves of one workgroup, per address space: accesses of a generation below the bound are known.
 /// 0: nothing known. Index: boundIndex().

@@ -6,6 +6,7 @@
 #ifndef WAVESAN_CPU_ORDER_WAVE_ORDER_H
 #define WAVESAN_CPU_ORDER_WAVE_ORDER_H
 
+#include "copy_queue.h"
 #include "pending_reads.h"
 
 #include <vector>
@@ -15,7 +16,9 @@ namespace wavesan::cpu {
 /// One wave. Used by one thread at a time.
 struct WaveOrder {
   WaveId id{};
-  uint32_t generation[kSpaces] = {1, 1};
+  uint32_t generation[kCopies] = {1, 1}; ///< of kLds and kGlobal
+  CopyQueue copies;
+  uint64_t gridPhase = 0; ///< barriers of the whole grid that it has arrived at
   WaveClock clock; ///< by the rules
   WaveClock wide;  ///< if all scopes sufficed: only for telling "scope too small" from "no synchronisation"
 
@@ -82,6 +85,11 @@ struct WaveOrder {
           [&](const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
             acquireFrom(workgroup, agent, any);
           });
+  }
+  /// Call behind what may have completed copies: the wave knows of its own what it has waited for.
+  void noteCopies() {
+    for (WaveClock *c : {&clock, &wide})
+      c->local[boundIndex(kCopies, id.wave)] = copies.completed() + 1;
   }
   /// A wait: completes without ordering anything between waves by itself.
   void complete(bool lds, bool global) {
@@ -159,6 +167,7 @@ public:
       Waves[w].id = {workgroup, w};
   }
   WaveOrder &wave(uint32_t w) { return Waves[w]; }
+  const WaveOrder &wave(uint32_t w) const { return Waves[w]; }
 
   void arrive(uint32_t w) {
     Pair &p = Arrivals[w].items.emplace_back();
@@ -204,7 +213,7 @@ private:
     Pair clocks;
   };
   void join(WaveClock &to, const WaveClock &from) const {
-    for (Space s : {kLds, kGlobal})
+    for (Space s : {kLds, kGlobal, kCopies})
       for (uint32_t i = boundIndex(s, 0); i < boundIndex(s, uint32_t(Waves.size())); ++i)
         to.local[i] = std::max(to.local[i], from.local[i]);
     to.others.join(from.others);

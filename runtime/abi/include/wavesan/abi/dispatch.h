@@ -28,12 +28,13 @@ struct DispatchCounters {
   uint64_t globalAccesses;     ///< of checkedAccesses, those to global memory
   uint64_t orderUnknown;       ///< atomics whose release could not be recorded: what they order is not known
   uint64_t checkedSpaces;      ///< CheckedSpaces bits: what whoever executed the twin checks
-  uint64_t reserved[7];
+  uint64_t waitsUnknown;       ///< copies for which it is not known whether a wait for a count above zero was enough
+  uint64_t reserved[6];
 };
 static_assert(sizeof(DispatchCounters) == 128);
 
-/// The CPU agent's hooks check global memory; the device runtime does not yet.
-enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2 };
+/// The CPU agent's hooks check global memory and asynchronous copies; the device runtime does not yet.
+enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2, kChecksCopies = 4 };
 
 /// Verdict classes of a record (DESIGN.md, "What a race is"). Values are stable.
 enum class RaceClass : uint32_t {
@@ -43,6 +44,7 @@ enum class RaceClass : uint32_t {
   BarrierDivergence = 4, ///< work-items of one workgroup reach different barriers, or one of them in parts of a wave
   EarlyExit = 5,         ///< work-items end while others of their workgroup wait at a barrier
   LaneConflict = 6,      ///< lanes of one store write different values to the same bytes
+  MissingWait = 7,       ///< the earlier access is one that its wave must wait for by name, and did not in time
 };
 constexpr bool isDivergence(RaceClass c) { return c == RaceClass::BarrierDivergence || c == RaceClass::EarlyExit; }
 

@@ -72,9 +72,18 @@ inline constexpr uint32_t kNoVariable = 0xffffffffu;
   /* Immediately after a fence instruction; before an atomic with release or stronger ordering, and after an */           \
   /* atomic with acquire or stronger ordering. info: see fenceInfo(). */                                                  \
   X(Fence, "__wavesan_fence") /* void(p5 state, i32 info) */                                                              \
-  /* Immediately after a wait named in the source (s_waitcnt, s_wait_dscnt, ...) that waits for zero. */                  \
-  /* completed: WaitCompleted bits. */                                                                                    \
-  X(Wait, "__wavesan_wait") /* void(p5 state, i32 completed) */
+  /* Immediately after a wait named in the source (s_waitcnt, s_wait_dscnt, ...). info: see waitInfo(). */                \
+  X(Wait, "__wavesan_wait") /* void(p5 state, i32 info) */                                                                \
+  /* Immediately before an asynchronous copy to or from LDS, for its LDS side: an access that is ordered behind what its */ \
+  /* wave did before, and before what anyone does later only once the wave has waited for it. info: see copyInfo().       */ \
+  X(LdsCopy, "__wavesan_lds_copy") /* void(p5 state, i32 address, i32 info, i32 site, i32 variable) */                    \
+  /* Around a barrier of the whole grid (ds_gws_barrier, which cooperative grid sync ends in), by every wave that executes */ \
+  /* it: immediately before and after. */                                                                                 \
+  X(GridArrive, "__wavesan_grid_arrive") /* void(p5 state, i32 site) */                                                   \
+  X(GridLeave, "__wavesan_grid_leave") /* void(p5 state, i32 site) */                                                     \
+  /* Before vector memory instructions that no other hook stands for, in functions that wait for a count above zero. */   \
+  /* info: see issuedInfo(). */                                                                                           \
+  X(VmemIssued, "__wavesan_vmem_issued") /* void(p5 state, i32 info) */
 
 enum class Hook : uint32_t {
 #define WAVESAN_HOOK_ENUM(id, symbol) id,
@@ -98,8 +107,12 @@ enum AccessBits : uint32_t {
 
 /// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook); of
 /// atomics also bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst; atomicInfo()), bit 29
-/// kAtomicFailureRelaxed.
+/// kAtomicFailureRelaxed. Bits 30 and 31: kAccessOneInstruction, kAccessOfCopy.
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
+/// Of an instruction in inline assembly: one instruction of the machine, whatever the compiler does.
+constexpr uint32_t kAccessOneInstruction = 1u << 30;
+/// The global side of an asynchronous copy, which is no instruction of its own.
+constexpr uint32_t kAccessOfCopy = 1u << 31;
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
 constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
 
@@ -134,11 +147,44 @@ constexpr uint32_t fenceInfo(uint32_t bits, Scope scope) { return (bits & 0xffu)
 constexpr uint32_t fenceBits(uint32_t info) { return info & 0xffu; }
 constexpr Scope fenceScope(uint32_t info) { return Scope((info >> 8) & 0xfu); }
 
-/// completed operand of the wait hook.
+/// What a wait for zero waits for.
 enum WaitCompleted : uint32_t {
-  kWaitLds = 1,  ///< LDS (DS) instructions: lgkmcnt(0) / dscnt(0)
-  kWaitVmem = 2, ///< vector memory loads: vmcnt(0) / loadcnt(0)
+  kWaitLds = 1,   ///< LDS (DS) instructions: lgkmcnt(0) / dscnt(0)
+  kWaitVmem = 2,  ///< vector memory loads: vmcnt(0) / loadcnt(0)
+  kWaitAsync = 4, ///< asynchronous copies of gfx1250: asynccnt(0)
 };
+/// On this target (gfx9) the counter of loads counts stores as well.
+constexpr uint32_t kWaitVmemCountsStores = 128;
+
+/// info operand of the wait hook: bits 0-7 WaitCompleted and kWaitVmemCountsStores; then counts above zero that were
+/// waited for, 0 for none: bits 8-15 of vector memory, bits 16-23 of asynchronous copies.
+constexpr uint32_t waitInfo(uint32_t completed, uint32_t vmemCount, uint32_t asyncCount) {
+  return (completed & 0xffu) | (vmemCount & 0xffu) << 8 | (asyncCount & 0xffu) << 16;
+}
+constexpr uint32_t waitCompleted(uint32_t info) { return info & 0x7fu; }
+constexpr uint32_t waitVmemCount(uint32_t info) { return (info >> 8) & 0xffu; }
+constexpr uint32_t waitAsyncCount(uint32_t info) { return (info >> 16) & 0xffu; }
+
+/// info operand of the copy hook: accessInfo() and
+enum CopyBits : uint32_t {
+  /// Lane i accesses `address` of the first active lane plus i times the lane's bytes (at least 4); otherwise each lane
+  /// has its own address.
+  kCopyConsecutive = 1u << 24,
+  /// The compiler knows of it: fences that order LDS in the workgroup wait for it.
+  kCopyFenced = 1u << 25,
+  kCopyAsyncCounter = 1u << 26, ///< counted by asynccnt, not with vector memory
+};
+constexpr uint32_t copyInfo(uint32_t bits, uint32_t sizeBytes, uint32_t copyBits) {
+  return accessInfo(bits, sizeBytes) | copyBits;
+}
+/// Bytes from one lane's data to the next lane's where they are consecutive.
+constexpr uint32_t copyStride(uint32_t sizeBytes) { return sizeBytes < 4 ? 4 : sizeBytes; }
+
+/// info operand of the issued hook: bits 0-7 loads and bits 8-15 stores that are issued for certain, bits 16-23 loads and
+/// bits 24-31 stores that may be; 255 of the latter: any number.
+constexpr uint32_t issuedInfo(uint32_t loads, uint32_t stores, uint32_t maybeLoads, uint32_t maybeStores) {
+  return (loads & 0xffu) | (stores & 0xffu) << 8 | (maybeLoads & 0xffu) << 16 | (maybeStores & 0xffu) << 24;
+}
 
 } // namespace wavesan::abi
 

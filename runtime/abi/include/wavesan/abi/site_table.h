@@ -40,6 +40,7 @@ static_assert(sizeof(SiteTableHeader) == 36);
 /// Kernel flags.
 enum KernelFlags : uint32_t {
   kKernelUsesDynamicLds = 1,
+  kKernelCopiesAsync = 2, ///< asynchronous copies to or from LDS, or waits for a count above zero that concern them
 };
 
 struct KernelEntry {

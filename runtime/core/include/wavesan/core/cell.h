@@ -17,7 +17,7 @@ namespace wavesan::core {
 /// begin at 1.
 class Slot {
 public:
-  static constexpr uint32_t kGenerationBits = 24, kEpochBits = 6, kSiteBits = 22, kLaneBits = 6, kWaveBits = 5;
+  static constexpr uint32_t kGenerationBits = 24, kEpochBits = 5, kSiteBits = 22, kLaneBits = 6, kWaveBits = 6;
   static constexpr uint32_t kMaxGeneration = (1u << kGenerationBits) - 1;
 
   constexpr Slot() = default;
@@ -51,7 +51,12 @@ private:
   uint64_t Bits = 0;
 };
 static_assert(sizeof(Slot) == 8);
-static_assert(1u << Slot::kSiteBits == 1u << 22 && (1u << Slot::kWaveBits) >= abi::kMaxWavesPerWorkgroup);
+static_assert(1u << Slot::kSiteBits == 1u << 22 && (1u << Slot::kWaveBits) >= 2 * abi::kMaxWavesPerWorkgroup);
+
+/// Who accesses, as a slot's `wave`: a wave, or the asynchronous copies of one, which go on while the wave does.
+constexpr uint32_t copiesOf(uint32_t wave) { return wave + abi::kMaxWavesPerWorkgroup; }
+constexpr bool isCopies(uint32_t agent) { return agent >= abi::kMaxWavesPerWorkgroup; }
+constexpr uint32_t waveOf(uint32_t agent) { return agent & (abi::kMaxWavesPerWorkgroup - 1); }
 
 /// Slots of a cell: writers (plain stores and atomics that write), then readers (plain and atomic loads).
 inline constexpr uint32_t kWriterSlots = 0, kReaderSlots = 2, kSlotsPerSide = 2, kSlotsPerCell = 4;

@@ -58,6 +58,8 @@ namespace wavesan::core {
 struct Accessor {
   uint32_t wave, lane, site, generation, epoch;
   bool write, atomic;
+  /// Copies of its own wave come before it: the compiler sees both, and waits.
+  bool afterOwnCopies = false;
   constexpr Slot slot() const { return Slot(wave, lane, site, generation, epoch, atomic); }
 };
 
@@ -76,6 +78,19 @@ struct Conflict {
 //   uint32_t endEpoch(uint32_t wave)                           // WaveRecord::endEpoch
 //   void evicted(uint32_t wave, uint32_t generation)           // raises WaveRecord::evictedGeneration to generation + 1
 //   void conflict(uint32_t cell, const Conflict &)
+//   static constexpr bool kKnowsCopies                         // optional: agents may be copies (cell.h, copiesOf)
+//
+// Copies. An asynchronous copy of wave w is an access of another agent, copiesOf(w): it comes behind everything that w
+// did before (and behind w's earlier copies, which complete in order), so those are no conflict for it. Its generation is
+// its number among the copies of w, and the barrier generation of copiesOf(w) says which of them are complete: for w
+// those that it has waited for, for others those that it had waited for when a barrier brought them together. In the
+// table w and copiesOf(w) count as one wave, because there is an accessor, the copies, that conflicts with neither.
+
+template <class Platform> constexpr bool knowsCopies() {
+  if constexpr (requires { Platform::kKnowsCopies; })
+    return Platform::kKnowsCopies;
+  return false;
+}
 
 /// True while no barrier has brought the access before the accessor. For the accessor's own wave: while no barrier has
 /// brought it before everybody else.
@@ -84,6 +99,20 @@ template <class Platform> inline bool isLive(Platform &p, Slot s, const Accessor
     return false;
   uint32_t end = p.endEpoch(s.wave());
   return end == 0 || a.epoch < end;
+}
+
+/// Are the accesses of `who` always before those of `a`? Its own, for copies those of their wave, and for a wave those
+/// copies that the compiler waits for.
+template <class Platform> constexpr bool ordered(uint32_t who, const Accessor &a) {
+  if constexpr (knowsCopies<Platform>())
+    return who == a.wave || (isCopies(a.wave) && who == waveOf(a.wave)) ||
+           (a.afterOwnCopies && who == copiesOf(a.wave));
+  return who == a.wave;
+}
+template <class Platform> constexpr bool sameWave(uint32_t a, uint32_t b) {
+  if constexpr (knowsCopies<Platform>())
+    return waveOf(a) == waveOf(b);
+  return a == b;
 }
 
 /// True if `have` makes recording `want` of the same wave unnecessary, now and later.
@@ -112,8 +141,8 @@ inline Choice chooseSlot(Platform &p, const uint64_t (&slots)[2], const Accessor
   // Both slots hold something that may still matter.
   for (uint32_t i = 0; i < 2; ++i) {
     // A second record of one wave gives way to another wave: two different waves must stand.
-    bool sameWave = s[0].wave() == s[1].wave() && s[0].wave() != a.wave && s[i].atomic();
-    if (sameWave || (!a.atomic && s[i].atomic() && s[i].wave() != a.wave)) {
+    bool second = s[0].wave() == s[1].wave() && s[0].wave() != a.wave && s[i].atomic();
+    if (second || (!a.atomic && s[i].atomic() && s[i].wave() != a.wave)) {
       lost = s[i];
       return Choice(i);
     }
@@ -121,6 +150,12 @@ inline Choice chooseSlot(Platform &p, const uint64_t (&slots)[2], const Accessor
   if (s[0].wave() == s[1].wave()) {
     lost = s[0].generation() < s[1].generation() ? s[0] : s[1];
     return s[0].generation() < s[1].generation() ? Choice::Slot0 : Choice::Slot1;
+  }
+  if (sameWave<Platform>(s[0].wave(), s[1].wave()) && !sameWave<Platform>(s[0].wave(), a.wave)) {
+    // A wave and its copies: its own record gives way.
+    const uint32_t i = isCopies(s[0].wave()) ? 1 : 0;
+    lost = s[i];
+    return Choice(i);
   }
   lost = want;
   return Choice::Nothing;
@@ -158,7 +193,7 @@ template <class Platform> inline void look(Platform &p, uint32_t cell, const Acc
     if (!writer && !a.write)
       continue;
     const Slot s(p.load(cell, i));
-    if (s.empty() || s.wave() == a.wave || !conflicting(writer, s.atomic(), a.write, a.atomic) || !isLive(p, s, a))
+    if (s.empty() || ordered<Platform>(s.wave(), a) || !conflicting(writer, s.atomic(), a.write, a.atomic) || !isLive(p, s, a))
       continue;
     p.conflict(cell, {s, writer,
                       s.epochLow() == Slot::epochLowOf(a.epoch) ? abi::RaceClass::Race : abi::RaceClass::MissingFence});

@@ -41,6 +41,8 @@ struct Summary {
   uint64_t outsideShadow = 0;        ///< LDS accesses beyond the shadow
   uint64_t damagedRecords = 0;       ///< race records that made no sense
   uint64_t orderUnknown = 0;         ///< atomics whose release could not be recorded
+  uint64_t waitsUnknown = 0;         ///< asynchronous copies of which it is unknown whether they were waited for
+  uint64_t copiesUnchecked = 0;      ///< checked dispatches whose asynchronous copies nobody checked
   uint64_t globalUnchecked = 0;      ///< checked dispatches whose accesses to global memory nobody checked
   uint64_t unfinishedDispatches = 0; ///< checked dispatches that had not completed when the process ended
   uint64_t failedDispatches = 0;     ///< checked dispatches that the runtime completed with an error
