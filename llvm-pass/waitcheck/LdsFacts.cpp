@@ -327,8 +327,9 @@ LdsFacts::Behind LdsFacts::readsBehind(const Function &f, uint32_t barrier) cons
         result.reads.push_back(i);
       // Reads whose addresses are elsewhere: FLAT, copies out of LDS, callees.
       const bool other = (d.facts.family == Family::Flat && d.facts.read) || d.facts.family == Family::Tensor ||
-                         (d.facts.async && !d.facts.toLds) || d.facts.control == Control::Call ||
-                         d.facts.control == Control::SetPc || d.facts.control == Control::Unsupported;
+                         d.facts.family == Family::LdsDirect || (d.facts.async && !d.facts.toLds) ||
+                         d.facts.control == Control::Call || d.facts.control == Control::SetPc ||
+                         d.facts.control == Control::Unsupported;
       if (other) {
         result.unknown = true;
         return result;

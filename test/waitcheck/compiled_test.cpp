@@ -320,3 +320,67 @@ TEST(WideRegisters, AgreeWithTheCompiler) {
     std::printf("%s: %u instructions with registers beyond v255\n", level, wide);
   }
 }
+
+// The same for kinds of instructions that the compiler does not use above, as LLVM's disassembler shows them behind
+// s_set_vgpr_msb 0xe4: 0 for the first source, 1, 2, and 3 for the result.
+TEST(WideRegisters, EveryKindOfInstruction) {
+  const char *const lines[] = {
+      "v_fmamk_f32 v1 /*v769*/, v2, 0x42000000, v3 /*v515*/",
+      "v_fmaak_f32 v1 /*v769*/, v2, v3 /*v259*/, 0x42000000",
+      "v_dual_fmamk_f32 v4 /*v772*/, v2, 0x42000000, v3 /*v515*/ :: v_dual_mul_f32 v5 /*v773*/, v7, v8 /*v264*/",
+      "v_fma_f32 v1 /*v769*/, v2, v3 /*v259*/, v4 /*v516*/",
+      "v_dual_fma_f32 v0 /*v768*/, v1, v5 /*v261*/, v7 /*v519*/ :: v_dual_fma_f32 v1 /*v769*/, v2, v6 /*v262*/, v8 "
+      "/*v520*/",
+      "buffer_atomic_add_u32 v4 /*v772*/, v1, s[8:11], null offen",
+      "global_load_async_to_lds_b32 v2 /*v770*/, v1, s[4:5]",
+      "global_store_async_from_lds_b32 v1, v2 /*v258*/, s[4:5]",
+      "ds_cmpstore_rtn_b32 v4 /*v772*/, v1, v2 /*v258*/, v3 /*v515*/",
+      "v_swap_b32 v1 /*v769*/, v2",
+      "v_permlane16_swap_b32_e32 v1 /*v769*/, v2",
+      "v_writelane_b32 v1 /*v769*/, s4, 3",
+      "v_fmac_f32_e32 v1 /*v769*/, v2, v3 /*v259*/",
+      "scratch_store_b32 v1, v4 /*v260*/, off",
+      "v_mov_b32_dpp v1 /*v769*/, v2 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf",
+      "v_add_f32_dpp v1 /*v769*/, v2, v3 /*v259*/ row_ror:1 row_mask:0xf bank_mask:0xf",
+      "v_fma_f32_e64_dpp v1 /*v769*/, v2, v3 /*v259*/, v4 /*v516*/ row_ror:1 row_mask:0xf bank_mask:0xf",
+      "v_cmp_lt_f32_e64 s4, v1, v2 /*v258*/",
+      "v_mov_b32_dpp v1 /*v769*/, v2 dpp8:[0,1,2,3,4,5,6,7]",
+      "v_readlane_b32 s4, v1, 3",
+      "flat_atomic_add_u32 v[2:3], v4 /*v260*/",
+      "ds_store_2addr_b32 v9, v8 /*v264*/, v2 /*v514*/ offset1:1",
+      "v_swmmac_f32_16x16x64_f16 v[0:7] /*v[768:775]*/, v[8:15], v[16:31] /*v[272:287]*/, v40 /*v552*/",
+      "v_pk_fma_f32 v[2:3] /*v[770:771]*/, v[4:5], v[6:7] /*v[262:263]*/, v[8:9] /*v[520:521]*/",
+      "v_wmma_f32_16x16x32_f16 v[0:7] /*v[768:775]*/, v[8:15], v[16:23] /*v[272:279]*/, v[0:7] /*v[512:519]*/",
+      "v_dual_fmac_f32 v4 /*v772*/, v1, v2 /*v258*/ :: v_dual_mul_f32 v5 /*v773*/, v6, v7 /*v263*/",
+      "global_atomic_cmpswap_b32 v4 /*v772*/, v1, v[6:7] /*v[262:263]*/, s[4:5] th:TH_ATOMIC_RETURN",
+      "buffer_store_b128 v[4:7] /*v[772:775]*/, v1, s[8:11], null offen",
+      "ds_bpermute_b32 v4 /*v772*/, v1, v2 /*v258*/",
+      "v_add_co_ci_u32_e64 v1 /*v769*/, s4, v2, v3 /*v259*/, s5",
+      "v_cmp_lt_f32_e32 vcc_lo, v1, v2 /*v258*/",
+      "v_cvt_scale_pk8_f16_fp8 v[4:7] /*v[772:775]*/, v[2:3], v8 /*v264*/",
+      "v_bitop3_b32 v1 /*v769*/, v2, v3 /*v259*/, v4 /*v516*/ bitop3:0x40",
+      "ds_load_tr16_b128 v[4:7] /*v[772:775]*/, v1",
+  };
+  std::string body = "s_set_vgpr_msb 0xe4\n";
+  for (const char *line : lines)
+    body += std::string(line) + "\n"; // to the assembler, what the low bits stand for is a comment
+  auto image = assemble("t.s", kernelText("gfx1250", body, "", /*wave32=*/true), "");
+  ASSERT_TRUE(static_cast<bool>(image)) << llvm::toString(image.takeError());
+  auto object = CodeObject::parse((*image)->getMemBufferRef());
+  ASSERT_TRUE(static_cast<bool>(object));
+  Decoders decoders;
+  const FunctionEntry &entry = (*object)->functions().front();
+  auto isa = decoders.get((*object)->target(), entry.wave64);
+  ASSERT_TRUE(static_cast<bool>(isa));
+  const Function f = buildFunction(**isa, entry, (*object)->sections()[entry.section]);
+  EXPECT_FALSE(f.gaps.any()) << f.gaps.firstName;
+  for (uint32_t i = 0; i < std::size(lines); ++i) {
+    Operands operands;
+    (*isa)->operands((*isa)->decoded(f.code[i + 1].decoded), f.bytesAt(i + 1).data(), operands);
+    std::set<std::string> mine;
+    for (RegRef r : operands.all())
+      if ((*isa)->isVector(r.slot))
+        mine.insert((*isa)->slotName(r.slot));
+    EXPECT_EQ(testing::PrintToString(mine), testing::PrintToString(registersOfLine(lines[i]))) << lines[i];
+  }
+}

@@ -309,6 +309,18 @@ TEST(ControlFlow, MinimumOverPaths) {
   EXPECT_EQ(cdna(body + "0)\n v_mov_b32_e32 v4, v2"), "");
 }
 
+TEST(ControlFlow, LdsWriteCarriedRoundALoopToABarrier) {
+  // What clang up to 22 emits for `for (;;) { barrier(); read; barrier(); write; }`: the wait of the release fence at the loop's head is lost,
+  // because in front of the loop nothing is pending (llvm-project pull request 220356).
+  const std::string loop = "1:\n s_barrier\n ds_read_b32 v3, v2 offset:1020\n s_add_i32 s0, s0, -1\n s_cmp_eq_u32 s0, 0\n s_waitcnt lgkmcnt(0)\n"
+                           " v_add_u32_e32 v1, v3, v1\n s_barrier\n ds_write_b32 v0, v1\n s_cbranch_scc0 1b\n";
+  const CheckResult r = checkBody("gfx90a", loop);
+  EXPECT_EQ(findings(r), "W04");
+  ASSERT_EQ(r.diagnostics.size(), 1u);
+  EXPECT_EQ(r.diagnostics[0].path.size(), 1u) << "the branch back";
+  EXPECT_EQ(cdna("1:\n s_waitcnt lgkmcnt(0)\n" + loop.substr(3)), "");
+}
+
 TEST(ControlFlow, SameComparisonTwiceIsOnePath) {
   // The load and its use hang on the same comparison; the wait on it as well.
   const std::string guarded = "s_cmp_gt_u32 s8, 4\n s_cbranch_scc0 1f\n global_load_dword v2, v1, s[4:5]\n1:\n v_mov_b32_e32 v9, 0\n"

@@ -4,7 +4,8 @@
 // Speed and memory: kernels of N instructions in all, in the style of generated matrix kernels, checked whole (decode and analysis).
 //   waitcheck_throughput [-j THREADS] [-k KERNELS] [--functions] [--least RATE] [--write FILE] [INSTRUCTIONS...]
 // One kernel is one thread's work; with -j the N instructions are spread over KERNELS kernels, and 1, 2, 4, ... threads are compared.
-// Times are of this process's CPU, so that other programs on the machine do not spoil them; the table of -j has wall time besides.
+// Times are of this process's CPU, so that other programs on the machine do not spoil them; the table of -j has wall time besides, and the CPU
+// time of the busiest thread: that is how long it takes where every thread has a processor of its own.
 // --functions: the code is in functions that are no kernels. --write: puts the object of the last size into a file, for `wavesan check -j`.
 // --least: exit status 1 if the last size is checked at fewer instructions per second of CPU.
 #include "Checker.h"
@@ -14,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <malloc.h>
 #include <random>
 #include <sys/resource.h>
@@ -109,9 +111,33 @@ void resetPeak() {
   }
 }
 
+/// CPU time of one thread of this process.
+double threadSeconds(pid_t thread) {
+  char name[64];
+  std::snprintf(name, sizeof name, "/proc/self/task/%d/schedstat", int(thread));
+  unsigned long long nanoseconds = 0;
+  if (FILE *f = std::fopen(name, "r")) {
+    if (std::fscanf(f, "%llu", &nanoseconds) != 1)
+      nanoseconds = 0;
+    std::fclose(f);
+  }
+  return 1e-9 * double(nanoseconds);
+}
+
+/// Of all threads; from the calling one's, what it had used before is taken off.
+double busiestSeconds(double own) {
+  double most = 0;
+  for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t thread = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    most = std::max(most, threadSeconds(thread) - (thread == gettid() ? own : 0));
+  }
+  return most;
+}
+
 struct Run {
   CheckResult result;
   double cpu = 0, wall = 0;
+  double busiest = 0; ///< CPU seconds of the thread that worked most: where every thread has a processor, it takes that long
   double bytes = 0; ///< peak growth while checking
 };
 
@@ -127,7 +153,10 @@ Run check(const llvm::MemoryBuffer &image, unsigned jobs) {
   const size_t before = peakBytes();
   Run run;
   const double cpu = cpuSeconds(), wall = wallSeconds();
-  auto r = checkObject(image.getMemBufferRef(), options, decoders);
+  Crew crew(jobs);
+  const double own = threadSeconds(gettid());
+  auto r = checkObject(image.getMemBufferRef(), options, decoders, crew);
+  run.busiest = busiestSeconds(own);
   run.cpu = cpuSeconds() - cpu;
   run.wall = wallSeconds() - wall;
   run.bytes = double(peakBytes()) - double(before);
@@ -167,7 +196,8 @@ int main(int argc, char **argv) {
   if (kernels == 0)
     kernels = jobs > 1 ? 8 * jobs : 1;
   double rate = 0, firstRate = 0;
-  std::printf("%12s %8s %12s %14s %10s %12s %12s %8s\n", "instructions", "threads", "CPU seconds", "instr/CPU s", "ratio", "wall seconds",
+  std::printf("%12s %8s %12s %14s %10s %12s %14s %12s %8s\n", "instructions", "threads", "CPU seconds", "instr/CPU s", "ratio", "wall seconds",
+              "busiest thread",
               "bytes/instr", "hazards");
   for (size_t n : sizes) {
     const auto image = object(n, kernels, functions);
@@ -189,7 +219,7 @@ int main(int argc, char **argv) {
         oneThread = run.wall;
       // Sizes are compared by rate, numbers of threads by the time they take.
       const double ratio = jobs > 1 ? oneThread / run.wall : rate / firstRate;
-      std::printf("%12.0f %8u %12.3f %14.0f %10.2f %12.3f %12.1f %8zu\n", count, j, run.cpu, rate, ratio, run.wall, run.bytes / count,
+      std::printf("%12.0f %8u %12.3f %14.0f %10.2f %12.3f %14.3f %12.1f %8zu\n", count, j, run.cpu, rate, ratio, run.wall, run.busiest, run.bytes / count,
                   run.result.diagnostics.size());
     }
   }
