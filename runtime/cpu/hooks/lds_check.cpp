@@ -84,9 +84,8 @@ public:
     if (Known.generation == a.generation)
       return;
     Known.generation = a.generation;
-    Known.next = 0;
-    for (auto &found : Known.found)
-      found[0] = ~uint64_t(0); // no cell, since not all bits decide
+    for (auto &kept : Known.kept)
+      kept.found[0] = ~uint64_t(0); // no cell, since not all bits decide
   }
 
   /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
@@ -132,19 +131,18 @@ private:
   }
   /// Most cells look alike in what decides, and so do those of the wave's next accesses.
   [[gnu::always_inline]] inline Step stepOf(const Cell &cell) {
-    for (uint32_t kept = 0; kept < Known.kKept; ++kept) {
-      uint64_t differs = 0;
-      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-        differs |= (cell.slots[k] & kDecides) ^ Known.found[kept][k];
-      if (!differs)
-        return Step(Known.step[kept]);
-    }
-    const uint32_t kept = Known.next++ % Known.kKept;
+    const uint32_t writer = core::Slot(cell.slots[core::kWriterSlots]).wave(),
+                   reader = core::Slot(cell.slots[core::kReaderSlots]).wave();
+    auto &kept = Known.kept[(writer + 3 * reader) % Known.kKept];
+    uint64_t differs = 0;
     for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-      Known.found[kept][k] = cell.slots[k] & kDecides;
-    const Step step = stepFor(cell, A, Floors);
-    Known.step[kept] = uint32_t(step);
-    return step;
+      differs |= (cell.slots[k] & kDecides) ^ kept.found[k];
+    if (differs) {
+      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
+        kept.found[k] = cell.slots[k] & kDecides;
+      kept.step = uint32_t(stepFor(cell, A, Floors));
+    }
+    return Step(kept.step);
   }
   [[gnu::always_inline]] inline LaneMask single(const Row &row, uint32_t i) {
     const uint32_t at = row.first + i;

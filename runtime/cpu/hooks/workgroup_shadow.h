@@ -44,12 +44,14 @@ struct WorkgroupShadow {
     /// LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of its
     /// clock and of the waves that ended.
     uint32_t floor[2 * abi::kMaxWavesPerWorkgroup]; ///< then of the waves' copies
-    /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did.
+    /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did. A small
+    /// direct-mapped table.
     struct Steps {
-      static constexpr uint32_t kKept = 2;
-      uint64_t found[kKept][core::kSlotsPerCell];
-      uint32_t step[kKept];
-      uint32_t next; ///< to be replaced
+      static constexpr uint32_t kKept = 8;
+      struct {
+        uint64_t found[core::kSlotsPerCell];
+        uint32_t step;
+      } kept[kKept];
       uint32_t generation;
     } steps[4];
   } floors[abi::kMaxWavesPerWorkgroup];

@@ -125,11 +125,12 @@ public:
 private:
   /// More concurrent accesses to one line than this are not told apart.
   static constexpr size_t kMaxRecords = RecordList::kMost;
-  struct Line {
+  struct alignas(64) Line {
     RecordList records;
     uint64_t writes = 0;                     ///< bytes that were ever written; a read of others conflicts with nothing
     uint64_t lostReads = 0, lostAtomics = 0; ///< bytes with reads, with atomic writes that were not recorded
   };
+  static_assert(sizeof(Line) == 64, "a line of the host's cache");
   /// One instruction's record takes over another access by it.
   static bool extend(AccessRecord &r, const AccessRecord &fresh) {
     if (r.who() != fresh.who() || r.generation != fresh.generation || r.site != fresh.site || r.write != fresh.write ||

@@ -85,9 +85,9 @@ public:
 
   /// Index of a record of this wave, below `before`; size() if there is none.
   size_t of(WaveId who, size_t before = kMost) {
-    if (!(Waves & bitOf(who)))
+    const uint32_t key = keyOf(who), bit = bitOf(key);
+    if (!(Waves[bit / 64] >> bit % 64 & 1))
       return Size;
-    const uint32_t key = keyOf(who);
     const uint32_t *keys = keysOf(Block);
     for (size_t i = before < Size ? before : Size; i-- > 0;)
       if (keys[i] == key && (*this)[i].who() == who)
@@ -110,16 +110,18 @@ public:
 
 private:
   static constexpr uint8_t kCapacities[RecordMemory::kClasses] = {2, 8, 24, kMost};
-  static uint64_t bitOf(WaveId w) { return uint64_t(1) << (keyOf(w) * 0x9e3779b1u >> 26); }
+  static constexpr uint32_t kWaveBits = 192;
+  static uint32_t bitOf(uint32_t key) { return uint32_t(uint64_t(key * 0x9e3779b1u) * kWaveBits >> 32); }
   static uint32_t keyOf(WaveId w) { return w.workgroup * abi::kMaxWavesPerWorkgroup + w.wave; }
   static uint32_t *keysOf(std::byte *block) { return reinterpret_cast<uint32_t *>(block); }
   static AccessRecord *recordsOf(std::byte *block, size_t capacity) {
     return reinterpret_cast<AccessRecord *>(block + capacity * sizeof(uint32_t));
   }
   void put(size_t i, const AccessRecord &r) {
-    keysOf(Block)[i] = keyOf(r.who());
+    const uint32_t key = keyOf(r.who()), bit = bitOf(key);
+    keysOf(Block)[i] = key;
     (*this)[i] = r;
-    Waves |= bitOf(r.who());
+    Waves[bit / 64] |= uint64_t(1) << bit % 64;
   }
   void grow(RecordMemory &memory) {
     const unsigned next = Capacity ? Class + 1u : 0u;
@@ -134,8 +136,8 @@ private:
     Capacity = uint8_t(capacity);
     Class = uint8_t(next);
   }
-  std::byte *Block = nullptr; ///< keys of `Capacity` waves, then as many records
-  uint64_t Waves = 0;         ///< waves that may have a record: a bit for each, by a hash
+  std::byte *Block = nullptr;          ///< keys of `Capacity` waves, then as many records
+  uint64_t Waves[kWaveBits / 64] = {}; ///< waves that may have a record: a bit for each, by a hash
   uint8_t Size = 0, Capacity = 0, Class = 0;
 };
 
