@@ -236,6 +236,13 @@ TEST(HostileCodeObject, RandomBytesInTheHeadersAndTables) {
     }
 }
 
+TEST(HostileMetadata, OnlyMapsAreMetadata) {
+  EXPECT_TRUE(isReadableMetadata("\x81\xa1k\x90")); // {"k": []}
+  EXPECT_TRUE(isReadableMetadata("\x80"));
+  for (const char *bytes : {"", "\x01", "\x90", "\x81", "\x81\xa1k", "\xc1", "noise"})
+    EXPECT_FALSE(isReadableMetadata(bytes)) << bytes;
+}
+
 TEST(HostileMetadata, DeepNestingIsRefused) {
   EXPECT_TRUE(readKernelArguments(std::string(1'000'000, char(0x91))).empty());     // [[[[...
   EXPECT_TRUE(readKernelArguments(std::string("\xdd\xff\xff\xff\xff", 5)).empty()); // array of 2^32-1

@@ -26,7 +26,8 @@ std::atomic<bool> Moving{false};
 
 std::atomic<bool> StopThreads{false}, ThreadStopped{false};
 
-struct sigaction PreviousSegv, PreviousBus;
+/// Who was asked before. Published before the handler is installed: it runs on whatever thread faults.
+std::atomic<const struct sigaction *> PreviousSegv{nullptr}, PreviousBus{nullptr};
 
 void say(const char *activity, uintptr_t address) {
   char text[512];
@@ -59,7 +60,7 @@ void onFault(int signal, siginfo_t *info, void *context) {
         pause();
     }
   }
-  const struct sigaction &previous = signal == SIGBUS ? PreviousBus : PreviousSegv;
+  const struct sigaction &previous = *(signal == SIGBUS ? PreviousBus : PreviousSegv).load(std::memory_order_acquire);
   if (previous.sa_flags & SA_SIGINFO)
     previous.sa_sigaction(signal, info, context);
   else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
@@ -68,11 +69,11 @@ void onFault(int signal, siginfo_t *info, void *context) {
     sigaction(signal, &previous, nullptr); // the repeated fault ends the process as it would have
 }
 
-void install(int signal, struct sigaction &previous) {
+void install(int signal, std::atomic<const struct sigaction *> &previous) {
   struct sigaction current;
   if (sigaction(signal, nullptr, &current) != 0 || ((current.sa_flags & SA_SIGINFO) && current.sa_sigaction == onFault))
     return;
-  previous = current;
+  previous.store(new struct sigaction(current), std::memory_order_release); // for ever: once in a process
   struct sigaction action{};
   action.sa_sigaction = onFault;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | (current.sa_flags & SA_ONSTACK);

@@ -20,11 +20,16 @@ public:
   bool string(string_t &) override { return true; }
   bool binary(binary_t &) override { return true; }
   bool key(string_t &) override { return true; }
-  bool start_object(std::size_t) override { return enter(); }
+  bool start_object(std::size_t) override {
+    IsMap |= Depth == 0;
+    return enter();
+  }
   bool start_array(std::size_t) override { return enter(); }
   bool end_object() override { return leave(); }
   bool end_array() override { return leave(); }
   bool parse_error(std::size_t, const std::string &, const json::exception &) override { return false; }
+
+  bool IsMap = false; ///< the document as a whole; a single byte of noise may be some other one
 
 private:
   bool enter() { return ++Depth <= 32; }
@@ -53,7 +58,7 @@ bool readUnsigned(const json *value, uint32_t &out) {
 
 bool isReadableMetadata(std::string_view messagePack) {
   DepthCheck check;
-  return json::sax_parse(messagePack, &check, json::input_format_t::msgpack, /*strict=*/false);
+  return json::sax_parse(messagePack, &check, json::input_format_t::msgpack, /*strict=*/false) && check.IsMap;
 }
 
 ArgumentsByKernel readKernelArguments(std::string_view messagePack) {

@@ -9,7 +9,7 @@
 
 namespace wavesan::agent {
 
-/// Whether the bytes are a MessagePack document. What it says is not looked at.
+/// Whether the bytes are a MessagePack document, a map. What it says is not looked at.
 bool isReadableMetadata(std::string_view messagePack);
 
 /// The named arguments of each kernel, by its name. Empty if the metadata is malformed.

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -68,6 +69,13 @@ __attribute__((no_sanitize("address", "thread"))) void copyPages(char *to, const
 void copyPages(char *to, const char *from, size_t bytes) { std::memcpy(to, from, bytes); }
 #endif
 
+/// Puts the file's pages, which hold the same bytes, in the place of `run`. A system call of its own: sanitizers take
+/// mmap() for a write to everything that lies there, while other threads may be using it.
+bool replacePages(const Run &run, int fd) {
+  return syscall(SYS_mmap, run.begin, run.bytes, run.protection, MAP_SHARED | MAP_FIXED, fd, 0L) ==
+         reinterpret_cast<long>(run.begin);
+}
+
 bool moveRun(const Run &run, char *alias) {
   if (run.shared) // can be mapped again as it is
     return mremap(run.begin, 0, run.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, alias) != MAP_FAILED;
@@ -82,7 +90,7 @@ bool moveRun(const Run &run, char *alias) {
     MovingPages moving(run.begin, run.bytes);
     if (mprotect(run.begin, run.bytes, PROT_READ) == 0) {
       copyPages(alias, run.begin, run.bytes);
-      done = mmap(run.begin, run.bytes, run.protection, MAP_SHARED | MAP_FIXED, fd, 0) == run.begin;
+      done = replacePages(run, fd);
       if (!done)
         mprotect(run.begin, run.bytes, run.protection);
     }
