@@ -124,6 +124,8 @@ private:
     AsmFacts Facts = readInlineAsm(Call, Target);
     if (!Facts.Understood)
       Choice.Skips.add("inline asm");
+    else
+      Choice.KnownAsm.push_back(&Call);
     for (const AsmMemory &Memory : Facts.Memory)
       addAsmMemory(Call, Memory);
   }
@@ -364,8 +366,6 @@ uint32_t issuedBy(const Instruction &I) {
       return 0;
     return abi::issuedInfo(0, 0, kAnyNumber, kAnyNumber);
   }
-  if (Call->isInlineAsm() && cast<InlineAsm>(Call->getCalledOperand())->getAsmString().empty())
-    return 0;
   return abi::issuedInfo(0, 0, kAnyNumber, kAnyNumber);
 }
 
@@ -375,6 +375,7 @@ std::vector<Issued> wavesan::chooseIssued(Function &F, const AccessChoice &Choic
   SmallPtrSet<const Instruction *, 32> Hooked;
   for (const Access &A : Choice.Accesses)
     Hooked.insert(A.I);
+  Hooked.insert(Choice.KnownAsm.begin(), Choice.KnownAsm.end());
   std::vector<Issued> All;
   for (Instruction &I : instructions(F))
     if (!Hooked.contains(&I))

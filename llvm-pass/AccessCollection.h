@@ -55,6 +55,7 @@ struct Access {
 struct AccessChoice {
   std::vector<Access> Accesses; ///< in program order; a memcpy yields two with the same instruction
   SkipCounts Skips;
+  std::vector<const llvm::Instruction *> KnownAsm; ///< inline asm of which every instruction is known
   bool hasCopies() const {
     return llvm::any_of(Accesses, [](const Access &A) { return A.IsCopy; });
   }

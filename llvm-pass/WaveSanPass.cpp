@@ -85,8 +85,8 @@ static bool isInlineAsm(const Instruction &I) {
 }
 
 /// The hooks of inline asm, in the order of its text.
-static void instrumentAsm(const AccessChoice &Choice, const SyncChoice &Sync, Value *State, HookEmitter &Hooks,
-                          SiteRecorder &Sites) {
+static void instrumentAsm(Function &F, const AccessChoice &Choice, const SyncChoice &Sync, Value *State,
+                          HookEmitter &Hooks, SiteRecorder &Sites) {
   struct Hook {
     unsigned Sequence;
     bool After;
@@ -94,6 +94,9 @@ static void instrumentAsm(const AccessChoice &Choice, const SyncChoice &Sync, Va
     const SyncPoint *Point;
   };
   MapVector<Instruction *, std::vector<Hook>> ByCall;
+  for (Instruction &I : instructions(F)) // so that sites are numbered in program order
+    if (isInlineAsm(I))
+      ByCall[&I];
   for (const SyncPoint &Point : Sync.Points)
     if (isInlineAsm(*Point.I))
       ByCall[Point.I].push_back(
@@ -158,7 +161,7 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     Summary.Flags |= abi::kKernelUsesDynamicLds;
   for (const Issued &Some : Unhooked)
     instrumentIssued(*Some.I, Some.Info, Twin.State, Hooks);
-  instrumentAsm(*Choice, *Sync, Twin.State, Hooks, Sites);
+  instrumentAsm(F, *Choice, *Sync, Twin.State, Hooks, Sites);
   // A hook in front of an instruction goes directly in front of it, so the later ones come last.
   for (const SyncPoint &Point : Sync->Points)
     if (!isInlineAsm(*Point.I))

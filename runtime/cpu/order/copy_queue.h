@@ -13,6 +13,7 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 

@@ -8,16 +8,14 @@
 
 #include "twin.h"
 
-#include <type_traits>
-
 #define WAIT_VMCNT(n) __builtin_amdgcn_s_waitcnt(0x3f70 | (n))
 #define WAIT_LGKMCNT0() __builtin_amdgcn_s_waitcnt(0xc07f)
 #define BARE_BARRIER() asm volatile("s_barrier" ::: "memory")
 
-/// Lane i copies in[i] to the i-th element behind `to`, which is the same in all lanes.
-template <class T> __device__ __forceinline__ void copyAsync(const T *in, T *to) {
+/// Lane i copies *in to the i-th element behind `to`, which is the same in all lanes.
+__device__ __forceinline__ void copyAsync(const int *in, int *to) {
   __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void *)in,
-                                   (__attribute__((address_space(3))) void *)to, sizeof(T), 0, 0);
+                                   (__attribute__((address_space(3))) void *)to, 4, 0, 0);
 }
 
 template <class T> __device__ __forceinline__ unsigned ldsOffset(const T *p) {

@@ -179,7 +179,7 @@ define amdgpu_kernel void @several(i32 %a, i64 %n) #0 {
 ; CHECK-NOT:  __wavesan_{{lds|global|generic|barrier}}
 ; CHECK:      ret void
 ; SITES-SAME: twin {{.*}} sites 0
-; SITES-NEXT: skip 4: inline asm
+; SITES-NEXT: skip 6: inline asm
 ; SITES: access write size 4 'inline asm ds_write_b32' of tile
 ; SITES: access read size 16 'inline asm ds_read_b128' of tile
 ; SITES: access read size 0 'inline asm ds_read2_b32' of tile

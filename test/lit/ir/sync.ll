@@ -74,7 +74,8 @@ define amdgpu_kernel void @global_atomics(ptr addrspace(1) %p) #0 {
   %b = atomicrmw add ptr addrspace(1) %p, i32 1 syncscope("agent") monotonic
   ret void
 }
-; gfx9: vmcnt[3:0] and [15:14], expcnt[6:4], lgkmcnt[11:8]. Completed: LDS 1, VMEM 2.
+; gfx9: vmcnt[3:0] and [15:14], expcnt[6:4], lgkmcnt[11:8]. Completed: LDS 1, VMEM 2; a count of VMEM << 8, with 128
+; where stores count too.
 ; CHECK-LABEL: define amdgpu_kernel void @waits.wavesan(
 ; CHECK:      call void @llvm.amdgcn.s.waitcnt(i32 0)
 ; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 3)
@@ -83,6 +84,7 @@ define amdgpu_kernel void @global_atomics(ptr addrspace(1) %p) #0 {
 ; CHECK-NEXT: call void @llvm.amdgcn.s.waitcnt(i32 3952)
 ; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 2)
 ; CHECK-NEXT: call void @llvm.amdgcn.s.waitcnt(i32 20336)
+; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 4224)
 ; CHECK-NEXT: call void @__wavesan_kernel_end
 define amdgpu_kernel void @waits() #0 {
   call void @llvm.amdgcn.s.waitcnt(i32 0)
