@@ -95,10 +95,16 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
   }
 };
 
+} // namespace
+
+/// Whether calls are given to processTracer().
+void setTracing(bool on) { tracing.store(on ? &processTracer() : nullptr, std::memory_order_release); }
+
+namespace {
+
 __attribute__((constructor)) void loaded() {
   startFromEnvironment();
-  if (processTracer().active())
-    tracing.store(&processTracer(), std::memory_order_release);
+  setTracing(processTracer().active());
 }
 
 __attribute__((destructor)) void unloaded() {

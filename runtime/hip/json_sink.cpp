@@ -75,7 +75,7 @@ public:
     field("begin", c.begin);
     field("end", c.end);
     Line += ",\"result\":" + std::to_string(c.result);
-    handle("stream", c.clock.stream);
+    handle("stream_id", c.clock.stream);
     if (c.clock.stream)
       field("position", c.clock.position);
     if (c.event)

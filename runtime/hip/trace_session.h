@@ -14,6 +14,9 @@ namespace wavesan::hip {
 /// The process's tracer. Never destroyed: calls may come while the process ends.
 Tracer &processTracer();
 
+/// Whether the interposed functions tell processTracer() of calls (interposer.cpp).
+void setTracing(bool on);
+
 /// Starts processTracer() if the options trace_csv, trace_json or trace_perfetto ask for it.
 void startFromEnvironment();
 
