@@ -7,6 +7,8 @@
 #   %run90a       wavesan run on the CPU agent as gfx90a (waves of 64)
 #   %run1030      the same as gfx1030 (waves of 32)
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
+#   %trace        wavesan trace on the CPU agent, all formats
+#   %check_trace  checks the traces of one run (tools/check_trace.py)
 #   %gpucheck     scripts/gpu-check
 #   %clean        the same for a program that has only a clean build
 import os
@@ -49,5 +51,7 @@ config.substitutions += [
     ("%check_formats", f"{config.python} -B {check_formats} --schema={schema}"),
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
+    ("%trace", f"{wavesan} trace --device=cpu --gpu=gfx90a --format=csv,json,perfetto"),
+    ("%check_trace", f"{config.python} -B {tools}/check_trace.py"),
     ("%gpucheck", f"{config.python} -B {os.path.join(config.test_source_root, '..', '..', 'scripts', 'gpu-check')} --wavesan={wavesan}"),
 ]

@@ -17,13 +17,16 @@
 #define __HIP_PLATFORM_AMD__
 #undef __cplusplus
 #define _Bool bool
-#define _WCHAR_T
+#define wchar_t wchar_t_of_c
 extern "C" {
 #include <hip/hip_runtime_api.h>
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>
 }
 #define __cplusplus 202002L
 #undef bool
+#undef true
+#undef false
+#undef wchar_t
 // clang-format on
 
 namespace {
