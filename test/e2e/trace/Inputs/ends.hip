@@ -7,9 +7,17 @@
 #include <csignal>
 #include <cstring>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 int main(int argc, char **argv) {
+  if (argc > 1 && std::strcmp(argv[1], "fork") == 0) // before HIP is used: both may use it then
+    if (fork() > 0) {
+      int status = 1;
+      wait(&status);
+      if (status != 0)
+        return 1;
+    }
   int *data;
   twin::must(hipMalloc(&data, 4), "hipMalloc");
   if (argc > 1 && std::strcmp(argv[1], "exit") == 0)
