@@ -73,6 +73,7 @@ Check checkTemporaryDirectory(const Machine &machine);
 /// lack is named too.
 Check checkHsaTool(const Layout &layout, bool load);
 Check checkAgent(const Layout &layout, bool load);
+Check checkHipTool(const Layout &layout, bool load);
 
 /// The program behind `wavesan check`.
 Check checkWaitChecker(const Layout &layout);

@@ -29,6 +29,18 @@ struct RunRequest {
 /// `wavesan run`. May end the process by the signal that ended the program.
 int runCommand(const RunRequest &request);
 
+struct TraceRequest {
+  RunRequest::Device device = RunRequest::Device::Auto;
+  std::string options;       ///< as RunRequest; without those that name the files
+  bool preloadAgent = false; ///< --preload
+  bool csv = true, json = false, perfetto = false;
+  std::string prefix = "wavesan-trace"; ///< of the files' names
+  std::vector<std::string> command;     ///< program and its arguments; not empty
+};
+
+/// `wavesan trace`. May end the process by the signal that ended the program.
+int traceCommand(const TraceRequest &request);
+
 /// `wavesan check`: `words` are the arguments behind "check". Does not return when the checker could be started.
 int checkCommand(const std::vector<std::string> &words);
 

@@ -15,6 +15,8 @@ namespace wavesan::driver {
 struct EnvironmentRequest {
   bool cpuAgent = false;     ///< put the CPU agent in front of the installed HSA runtime
   bool preloadAgent = false; ///< also by LD_PRELOAD, for programs whose DT_RPATH beats LD_LIBRARY_PATH
+  bool raceCheck = true;     ///< load the HSA tool
+  bool traceHip = false;     ///< preload the HIP interposer
   std::string options;       ///< appended to WAVESAN_OPTIONS; later settings win
   int statusFd = -1;
 };

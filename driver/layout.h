@@ -17,6 +17,8 @@ struct Layout {
   std::filesystem::path agentDir;     ///< directory of the CPU agent's libhsa-runtime64.so.1
   std::filesystem::path compatHeader; ///< for -include
 
+  /// For LD_PRELOAD, where HIP calls are to be traced.
+  std::filesystem::path hipTool() const { return hsaTool.parent_path() / "libwavesan-hip.so"; }
   std::filesystem::path waitChecker() const { return hsaTool.parent_path() / "wavesan-check"; }
   std::filesystem::path agent() const { return agentDir / "libhsa-runtime64.so.1"; }
 };

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "message.h"
 #include "run_line.h"
+#include "trace_line.h"
 
 #include <cstdio>
 #include <string_view>
@@ -17,6 +18,7 @@ static constexpr char kHelp[] =
     "  wavesan cc [--show] ARGS...            compile a HIP program: any clang++ or hipcc command line\n"
     "  wavesan c++ ARGS...                    the same as a compiler for build systems (also: wavesan-c++)\n"
     "  wavesan run [OPTIONS] [--] PROGRAM...  run it and report its races\n"
+    "  wavesan trace [OPTIONS] [--] PROGRAM... run it and write a trace of its HIP calls\n"
     "  wavesan check [OPTIONS] FILES...       find missing waits in machine code\n"
     "  wavesan report [OPTIONS] FILES...      merge, filter and convert JSON reports\n"
     "  wavesan doctor [--json] [ARGS...]      check that everything needed is installed\n"
@@ -36,6 +38,11 @@ static int run(const std::vector<std::string> &words) {
   return line.done ? line.status : runCommand(line.request);
 }
 
+static int trace(const std::vector<std::string> &words) {
+  TraceLine line = readTraceLine(words);
+  return line.done ? line.status : traceCommand(line.request);
+}
+
 static int help(const std::vector<std::string> &words) {
   if (words.empty())
     return printHelp();
@@ -45,13 +52,15 @@ static int help(const std::vector<std::string> &words) {
     return compileCommand({"--help"});
   if (words[0] == "run")
     return run({"--help"});
+  if (words[0] == "trace")
+    return trace({"--help"});
   if (words[0] == "check")
     return checkCommand({"--help"});
   if (words[0] == "report")
     return reportCommand({"--help"});
   if (words[0] == "doctor")
     return doctorCommand({"--help"});
-  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, check, report, doctor, options)");
+  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, trace, check, report, doctor, options)");
 }
 
 int main(int argc, char **argv) {
@@ -68,6 +77,8 @@ int main(int argc, char **argv) {
     return doctorCommand(rest);
   if (command == "run")
     return run(rest);
+  if (command == "trace")
+    return trace(rest);
   if (command == "check")
     return checkCommand(rest);
   if (command == "report")
@@ -78,5 +89,5 @@ int main(int argc, char **argv) {
     return printHelp();
   if (command == "--version")
     return printVersion();
-  return fail("no such command '" + command + "' (cc, c++, run, check, report, doctor, help)");
+  return fail("no such command '" + command + "' (cc, c++, run, trace, check, report, doctor, help)");
 }

@@ -78,6 +78,10 @@ Check checkAgent(const Layout &layout, bool load) {
   return checkPart("cpu-agent", layout.agent(), "the CPU agent", load);
 }
 
+Check checkHipTool(const Layout &layout, bool load) {
+  return checkPart("hip-tool", layout.hipTool(), "the HIP interposer", load);
+}
+
 Check checkWaitChecker(const Layout &layout) {
   return checkPart("wait-checker", layout.waitChecker(), "the wait checker", false);
 }

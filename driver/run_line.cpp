@@ -28,19 +28,21 @@ public:
   }
 };
 
-/// How many of `words` are options (and their values) of the command itself. Done here because the program's own
-/// arguments must not be looked at.
-size_t countOwnWords(const std::vector<std::string> &words) {
+} // namespace
+
+size_t countOwnWords(const std::vector<std::string> &words, const std::vector<std::string> &withValue) {
   size_t n = 0;
-  while (n < words.size() && words[n].size() > 1 && words[n][0] == '-' && words[n] != "--") {
-    bool separateValue = words[n] == "-o" || words[n] == "--options" || words[n] == "--device" ||
-                         words[n] == "--seed" || words[n] == "--gpu";
-    n += separateValue ? 2 : 1;
-  }
+  while (n < words.size() && words[n].size() > 1 && words[n][0] == '-' && words[n] != "--")
+    n += std::find(withValue.begin(), withValue.end(), words[n]) != withValue.end() ? 2 : 1;
   return std::min(n, words.size());
 }
 
-} // namespace
+std::string quoteValue(const std::string &value) {
+  if (value.find_first_of(": ,\t\n") == std::string::npos)
+    return value;
+  const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
+  return quote + value + quote;
+}
 
 RunLine readRunLine(const std::vector<std::string> &words) {
   RunLine line;
@@ -60,7 +62,7 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   app.add_flag("--preload", line.request.preloadAgent,
                "CPU agent: also by LD_PRELOAD, for programs whose libraries carry an RPATH");
 
-  size_t own = countOwnWords(words);
+  size_t own = countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu"});
   // CLI11 takes the words in reverse order.
   std::vector<std::string> reversed(words.rend() - std::ptrdiff_t(own), words.rend());
   try {

@@ -22,6 +22,13 @@ struct RunLine {
 /// to the program, untouched. Prints help to stdout, errors in one line to stderr.
 RunLine readRunLine(const std::vector<std::string> &words);
 
+/// How many of `words` are options of the command itself, with the values of those in `withValue`. The program's own
+/// arguments are not looked at.
+size_t countOwnWords(const std::vector<std::string> &words, const std::vector<std::string> &withValue);
+
+/// `value` as the option parser needs it: in quotes where it holds a separator.
+std::string quoteValue(const std::string &value);
+
 } // namespace wavesan::driver
 
 #endif // WAVESAN_DRIVER_RUN_LINE_H

@@ -7,6 +7,7 @@
 #include "gpu_probe.h"
 #include "run_line.h"
 #include "temporary_directory.h"
+#include "trace_line.h"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,33 @@ TEST(ChildEnvironment, ExistingValuesAreExtended) {
                    "LD_PRELOAD=/p/lib/wavesan/cpu-agent/libhsa-runtime64.so.1:/x.so",
                    "HSA_TOOLS_LIB=/t.so /p/lib/wavesan/libwavesan-hsa.so", "WAVESAN_OPTIONS=seed=1:exitcode=5:seed=3",
                    "WAVESAN_STATUS_FD=7"}));
+}
+
+TEST(ChildEnvironment, TracingPreloadsTheInterposerAndNoRaceChecker) {
+  EnvironmentRequest r;
+  r.raceCheck = false;
+  r.traceHip = true;
+  EXPECT_EQ(childEnvironment({"LD_PRELOAD=/x.so"}, kLayout, r),
+            (Words{"LD_PRELOAD=/x.so:/p/lib/wavesan/libwavesan-hip.so"}));
+  r.cpuAgent = r.preloadAgent = true;
+  EXPECT_EQ(childEnvironment({}, kLayout, r),
+            (Words{"LD_LIBRARY_PATH=/p/lib/wavesan/cpu-agent",
+                   "LD_PRELOAD=/p/lib/wavesan/cpu-agent/libhsa-runtime64.so.1:/p/lib/wavesan/libwavesan-hip.so"}));
+}
+
+TEST(TraceLine, Options) {
+  const TraceRequest r =
+      readTraceLine({"--format=json,perfetto", "-o", "/d/a b", "--columns=7", "--gpu", "gfx90a", "p", "-o", "q"})
+          .request;
+  EXPECT_FALSE(r.csv);
+  EXPECT_TRUE(r.json && r.perfetto);
+  EXPECT_EQ(r.prefix, "/d/a b");
+  EXPECT_EQ(r.options, "trace_columns=7:gpu=gfx90a");
+  EXPECT_EQ(r.command, (Words{"p", "-o", "q"}));
+  EXPECT_TRUE(readTraceLine({"--", "p"}).request.csv);
+  for (const Words &wrong :
+       {Words{"--format=", "p"}, Words{"--columns=8", "p"}, Words{"-o", "d/", "p"}, Words{"--csv"}, Words{}})
+    EXPECT_EQ(readTraceLine(wrong).status, 2);
 }
 
 TEST(ChildEnvironment, OnAGpuOnlyTheToolIsAdded) {

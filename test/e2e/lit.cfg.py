@@ -8,6 +8,8 @@
 #   %run1030      the same as gfx1030 (waves of 32)
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
 #   %build_tool   compiles a kernel replay tool: %build_tool FILE.c -o %t.so
+#   %trace        wavesan trace on the CPU agent, all formats
+#   %check_trace  checks the traces of one run (tools/check_trace.py)
 #   %gpucheck     scripts/gpu-check
 #   %clean        the same for a program that has only a clean build
 import os
@@ -60,4 +62,6 @@ config.substitutions += [
     ("%build_tool", f"{os.path.join(config.llvm_bin, 'clang')} -shared -fPIC -Wall -Wextra -Werror -I{repository}/runtime/include"),
     ("%examples", os.path.join(repository, "examples")),
     ("%gpucheck", f"{preloaded}{config.python} -B {os.path.join(repository, 'scripts', 'gpu-check')} --wavesan={installed}"),
+    ("%trace", f"{wavesan} trace --device=cpu --gpu=gfx90a --format=csv,json,perfetto"),
+    ("%check_trace", f"{config.python} -B {tools}/check_trace.py"),
 ]

@@ -133,6 +133,7 @@ class Steps:
             "/usr/bin/wavesan-c++ -> wavesan",
             "/usr/lib/wavesan/libwavesan-pass.so",
             "/usr/lib/wavesan/libwavesan-hsa.so",
+            "/usr/lib/wavesan/libwavesan-hip.so",
             "/usr/lib/wavesan/cpu-agent/libhsa-runtime64.so.1",
             "/usr/lib/wavesan/wavesan-check",
             "/usr/lib/wavesan/include/wavesan_hip_compat.h",

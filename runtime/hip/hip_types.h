@@ -1,0 +1,48 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Stand-ins for HIP's types: what crosses the call boundary and nothing more. So the interposer is built without HIP's
+// headers and serves every version of HIP; test/hip checks them against the installed header.
+#ifndef WAVESAN_HIP_HIP_TYPES_H
+#define WAVESAN_HIP_HIP_TYPES_H
+
+#include <cstdint>
+
+namespace wavesan::hip {
+
+struct OpaqueStream;
+struct OpaqueEvent;
+using Stream = OpaqueStream *;
+using Event = OpaqueEvent *;
+
+struct Dim3 {
+  uint32_t x, y, z;
+};
+struct Extent {
+  uint64_t width, height, depth;
+};
+struct PitchedPtr {
+  void *pointer;
+  uint64_t pitch, xSize, ySize;
+};
+struct IpcHandle {
+  char reserved[64];
+};
+
+/// hipError_t values that have a meaning here.
+enum HipError : int {
+  kHipSuccess = 0,
+  kHipErrorNotReady = 600,
+  kHipErrorNotSupported = 801,
+  kHipErrorStreamCaptureInvalidated = 901,
+  kHipErrorStreamCaptureUnjoined = 904,
+};
+
+/// The handles that stand for streams nobody created.
+inline constexpr uintptr_t kLegacyStreamHandle = 1, kPerThreadStreamHandle = 2;
+
+inline constexpr uint64_t kStreamNonBlocking = 1; ///< flag of hipStreamCreateWithFlags
+
+} // namespace wavesan::hip
+
+#endif // WAVESAN_HIP_HIP_TYPES_H

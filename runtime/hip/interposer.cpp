@@ -1,0 +1,127 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The functions that the program calls instead of HIP's.
+//
+// Each symbol is a jump through a slot that holds the address of its wrapper. So one template serves all functions, and
+// the exported names need no parameter lists. Symbols carry no version: the dynamic linker lets them stand for every
+// version that a program asks for.
+//
+// A function that this HIP lacks cannot be taken out of the symbol table at run time: it answers hipErrorNotSupported.
+#include "call_table.h"
+#include "real_hip.h"
+#include "trace_session.h"
+
+#include <type_traits>
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if !defined(__x86_64__)
+#error "the entries of the interposed functions are written for x86-64"
+#endif
+
+namespace wavesan::hip {
+
+namespace {
+
+std::atomic<void *> realFunctions[kCallCount];
+/// Stands for a function that HIP does not have.
+char absent;
+
+void *findOnce(CallId id) noexcept {
+  bool final = false;
+  void *function = findRealFunction(infoOf(id).symbol, final);
+  if (function || final)
+    realFunctions[size_t(id)].store(function ? function : &absent, std::memory_order_release);
+  return function;
+}
+
+void *realFunction(CallId id) {
+  void *function = realFunctions[size_t(id)].load(std::memory_order_acquire);
+  if (__builtin_expect(!function, 0))
+    return findOnce(id);
+  return function == &absent ? nullptr : function;
+}
+
+std::atomic<Tracer *> tracing{nullptr}; ///< null: off
+
+/// HIP's functions call one another through the same symbols.
+__attribute__((tls_model("initial-exec"))) thread_local bool insideHip = false;
+
+struct Thread {
+  ThreadState state{uint32_t(syscall(SYS_gettid)), 0};
+  ~Thread() {
+    if (Tracer *tracer = tracing.load())
+      tracer->threadEnds(state.id);
+  }
+};
+
+ThreadState &currentThread() {
+  static thread_local Thread thread;
+  return thread.state;
+}
+
+/// A destructor, because a cancelled thread leaves HIP's calls without returning from them.
+struct InsideHip {
+  InsideHip() { insideHip = true; }
+  ~InsideHip() { insideHip = false; }
+};
+
+template <CallId Id, class Type> struct Wrapper;
+template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
+  static int call(Arguments... arguments) {
+    const auto real = reinterpret_cast<int (*)(Arguments...)>(realFunction(Id));
+    if (__builtin_expect(!real, 0))
+      return kHipErrorNotSupported;
+    Tracer *const tracer = tracing.load(std::memory_order_acquire);
+    if (__builtin_expect(!tracer, 1))
+      return real(arguments...);
+    return traced(*tracer, real, arguments...);
+  }
+
+  __attribute__((noinline)) static int traced(Tracer &tracer, int (*real)(Arguments...), Arguments... arguments) {
+    if (insideHip || !tracer.active())
+      return real(arguments...);
+    CallArguments seen;
+    (seen.add(arguments), ...);
+    CallState state;
+    ThreadState &thread = currentThread();
+    InsideHip inside;
+    tracer.begin(state, Id, seen, thread);
+    const int result = real(arguments...);
+    tracer.end(state, seen, thread, result);
+    return result;
+  }
+};
+
+} // namespace
+
+/// Whether calls are given to processTracer().
+void setTracing(bool on) { tracing.store(on ? &processTracer() : nullptr, std::memory_order_release); }
+
+namespace {
+
+__attribute__((constructor)) void loaded() {
+  startFromEnvironment();
+  setTracing(processTracer().active());
+}
+
+__attribute__((destructor)) void unloaded() {
+  if (Tracer *tracer = tracing.exchange(nullptr))
+    tracer->detach();
+}
+
+} // namespace
+
+#define WAVESAN_HIP_ENTRY(Name, Symbol, Category, Action, ...)                                                         \
+  extern "C" __attribute__((visibility("hidden"), used)) std::add_pointer_t<__VA_ARGS__> const wavesanHipSlot_##Name = \
+      &Wrapper<CallId::Name, __VA_ARGS__>::call;                                                                       \
+  __asm__(".pushsection .text\n"                                                                                       \
+          ".globl " #Symbol "\n.type " #Symbol ", @function\n.p2align 4\n" #Symbol ":\n"                               \
+          "endbr64\njmp *wavesanHipSlot_" #Name "(%rip)\n"                                                             \
+          ".size " #Symbol ", .-" #Symbol "\n.popsection\n");
+#include "hip_calls.def"
+#undef WAVESAN_HIP_ENTRY
+
+} // namespace wavesan::hip

@@ -1,0 +1,84 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A HIP library without a GPU: handles are small allocations, work is done at once. Thread-safe.
+#include "fake_hip.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+using namespace wavesan::hip;
+
+namespace {
+
+struct Handle {
+  std::atomic<unsigned> magic;
+};
+constexpr unsigned kStream = 0x57, kEvent = 0xe7;
+
+std::atomic<unsigned long> lastSum{0};
+
+template <class T> int create(T **out, unsigned magic) {
+  auto *handle = new Handle{magic};
+  *out = reinterpret_cast<T *>(handle);
+  return kHipSuccess;
+}
+
+template <class T> int check(T *handle, unsigned magic) {
+  return handle && reinterpret_cast<Handle *>(handle)->magic == magic ? int(kHipSuccess) : kFakeErrorInvalidHandle;
+}
+
+template <class T> int destroy(T *handle, unsigned magic) {
+  const int result = check(handle, magic);
+  if (result == kHipSuccess)
+    delete reinterpret_cast<Handle *>(handle);
+  return result;
+}
+
+} // namespace
+
+extern "C" {
+
+int hipGetDeviceCount(int *count) {
+  *count = 1;
+  return kHipSuccess;
+}
+int hipMalloc(void **pointer, size_t bytes) {
+  *pointer = std::malloc(bytes);
+  return kHipSuccess;
+}
+int hipFree(void *pointer) {
+  std::free(pointer);
+  return kHipSuccess;
+}
+int hipMemcpyAsync(void *to, const void *from, size_t bytes, int, Stream) {
+  std::memcpy(to, from, bytes);
+  return kHipSuccess;
+}
+int hipMemcpy(void *to, const void *from, size_t bytes, int kind) {
+  return hipMemcpyAsync(to, from, bytes, kind, nullptr);
+}
+int hipMemset3D(PitchedPtr pointer, int value, Extent extent) {
+  lastSum =
+      pointer.pitch + pointer.xSize + pointer.ySize + unsigned(value) + extent.width + extent.height + extent.depth;
+  return kHipSuccess;
+}
+int hipLaunchKernel(const void *, Dim3 grid, Dim3 block, void **, size_t sharedBytes, Stream) {
+  lastSum = grid.x + grid.y + grid.z + block.x + block.y + block.z + sharedBytes;
+  return kHipSuccess;
+}
+int hipStreamCreate(Stream *stream) { return create(stream, kStream); }
+int hipStreamDestroy(Stream stream) { return destroy(stream, kStream); }
+int hipStreamSynchronize(Stream stream) { return stream ? check(stream, kStream) : int(kHipSuccess); }
+int hipStreamWaitEvent(Stream stream, Event event, unsigned) {
+  return stream && check(stream, kStream) ? kFakeErrorInvalidHandle : check(event, kEvent);
+}
+int hipEventCreate(Event *event) { return create(event, kEvent); }
+int hipEventDestroy(Event event) { return destroy(event, kEvent); }
+int hipEventRecord(Event event, Stream) { return check(event, kEvent); }
+int hipEventSynchronize(Event event) { return check(event, kEvent); }
+int hipEventQuery(Event event) { return check(event, kEvent) ? kFakeErrorInvalidHandle : int(kHipErrorNotReady); }
+
+unsigned long fakeHipLastSum() { return lastSum; }
+}
