@@ -15,6 +15,17 @@
 namespace wavesan::agent::test {
 namespace {
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WAVESAN_TEST_SLOW_COPIES
+#endif
+#endif
+#ifdef WAVESAN_TEST_SLOW_COPIES
+constexpr bool kSlowCopies = true;
+#else
+constexpr bool kSlowCopies = false;
+#endif
+
 struct ProcessResult {
   int status; ///< as from waitpid
   std::string output;
@@ -280,11 +291,7 @@ TEST(Process, MemoryMayGoBeforeACopyThatNobodyWaitsFor) {
   const ProcessResult r = inChild([] {
     FaultSetting setting;
     // The process is in its tear-down long before this copy is done, which must not take longer than the process waits.
-#if __has_feature(thread_sanitizer)
-    constexpr size_t large = 16 << 20;
-#else
-    constexpr size_t large = 256 << 20;
-#endif
+    constexpr size_t large = kSlowCopies ? 16 << 20 : 256 << 20;
     auto *from = new char[large], *to = new char[large];
     hsa_amd_memory_async_copy(to, setting.gpu, from, setting.gpu, large, 0, nullptr, {0});
     hsa_amd_memory_async_copy(setting.page, setting.gpu, setting.page + 64, setting.gpu, 64, 0, nullptr, {0});

@@ -35,6 +35,7 @@ if config.sanitizer_library:
     # the suite's environment: shells, Python and FileCheck would start several times slower.
     variable, _, value = config.sanitizer_options.partition("=")
     config.environment[variable] = value
+    config.environment["WAVESAN_TEST_LIMIT_SECONDS"] = "1200"
     script = os.path.join(config.test_exec_root, "wavesan")
     with open(script, "w", encoding="utf-8") as f:
         f.write(f'#!/bin/sh\nexport LD_PRELOAD="{config.sanitizer_library}${{LD_PRELOAD:+:$LD_PRELOAD}}"\nexec {wavesan} "$@"\n')

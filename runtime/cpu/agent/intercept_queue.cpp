@@ -41,10 +41,7 @@ void InterceptQueue::addHandler(hsa_amd_queue_intercept_handler handler, void *d
 void InterceptQueue::ring(uint64_t index) {
   if (CurrentFrame.queue) {
     // A handler that rings a doorbell would wait for itself; let another thread do it, as AMD's runtime does.
-    callAsync([queue = static_cast<const hsa_queue_t *>(&hsa_queue), index] {
-      if (Queue *q = findQueue(queue))
-        q->ring(index);
-    });
+    callAsync([queue = static_cast<amd_queue_t *>(this), index] { ringDoorbell(queue, index); });
     return;
   }
   std::lock_guard lock(HandlerMutex);

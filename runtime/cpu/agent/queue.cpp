@@ -16,10 +16,11 @@
 namespace wavesan::agent {
 namespace {
 
-/// Live queues by their public pointer. Owns them.
+/// Live queues by their public pointer. Shared with whoever is ringing a doorbell: the packet may be executed, and its
+/// callback destroy the queue, before the ringing thread is done.
 struct QueueRegistry {
   std::shared_mutex mutex;
-  std::unordered_map<const hsa_queue_t *, std::unique_ptr<Queue>> queues;
+  std::unordered_map<const hsa_queue_t *, std::shared_ptr<Queue>> queues;
 };
 
 QueueRegistry &registry() {
@@ -91,7 +92,7 @@ Queue *findQueue(const hsa_queue_t *queue) {
 }
 
 bool destroyQueue(hsa_queue_t *queue) {
-  std::unique_ptr<Queue> doomed;
+  std::shared_ptr<Queue> doomed;
   {
     std::unique_lock lock(registry().mutex);
     auto it = registry().queues.find(queue);
@@ -105,9 +106,16 @@ bool destroyQueue(hsa_queue_t *queue) {
 }
 
 void ringDoorbell(amd_queue_t *queue, uint64_t index) {
-  // A doorbell belongs to exactly one queue and is destroyed with it, so a live doorbell means a live queue.
-  if (queue)
-    static_cast<Queue *>(queue)->ring(index);
+  if (!queue)
+    return;
+  std::shared_ptr<Queue> live;
+  {
+    std::shared_lock lock(registry().mutex);
+    if (auto it = registry().queues.find(&queue->hsa_queue); it != registry().queues.end())
+      live = it->second;
+  }
+  if (live)
+    live->ring(index);
 }
 
 void finishAllQueues(uint64_t patienceNs) {

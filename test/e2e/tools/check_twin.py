@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = int(os.environ.get("WAVESAN_TEST_LIMIT_SECONDS", "120"))  # for one command
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 
-LIMIT_SECONDS = 120
+LIMIT_SECONDS = int(os.environ.get("WAVESAN_TEST_LIMIT_SECONDS", "120"))  # for one command
 
 
 def problems_of(args, what, status, line):
