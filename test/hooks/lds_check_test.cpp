@@ -82,6 +82,8 @@ Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
                    : rows == 0        ? base + l / 16 * rowStride
                    : rows == 1        ? base + l % 16 * a.size + l / 16 * rowStride
                                       : base + l % period * stride;
+  if (below(4) == 0) // one lane out of line
+    a.address[below(64)] = below(2) ? below(kLdsBytes) : base + below(4) * a.size;
   if (wholeGroups) { // the others' garbage looks like an active lane's address
     const uint32_t garbage = a.address[63 - uint32_t(std::countl_zero(a.exec))];
     for (uint32_t l = 0; l < 64; ++l)

@@ -154,8 +154,8 @@ TEST(Order, ReleaseAtomicDoesNotServeLaterRelaxedStoresElsewhere) {
   Grid g(2);
   g.write(g.at(0), Data);
   g.store(g.at(0), Flag, Grid::Rel);
-  g.store(g.at(0), Flag + 64, Grid::Relaxed);
-  g.load(g.at(1), Flag + 64, Grid::Acq);
+  g.store(g.at(0), Flag + 4096, Grid::Relaxed);
+  g.load(g.at(1), Flag + 4096, Grid::Acq);
   g.read(g.at(1), Data);
   EXPECT_EQ(g.Races, 1);
 }
@@ -302,7 +302,7 @@ TEST(RecordList, AgainstAVector) {
     // Several lists at once: a block that one outgrows goes to another. Workgroups 2^27 apart have equal keys.
     std::vector<RecordList> lists(4);
     std::vector<std::vector<AccessRecord>> model(4);
-    const auto groupOf = [](uint32_t n) { return n % 3 == 0 ? n : n + (1u << 27) * (n % 5); };
+    const auto groupOf = [](uint32_t n) { return n % 20 + (1u << 27) * (n / 20); };
     for (uint32_t step = 0; step < 400; ++step) {
       const unsigned l = std::rand() % 4;
       auto &m = model[l];
@@ -371,15 +371,28 @@ TEST(SyncTable, AgainstAMap) {
   }
 }
 TEST(Order, AFencePublishesWhatItsWaveKnewThen) {
-  Grid g(3);
+  for (Scope scope : {Scope::Workgroup, Scope::Agent}) {
+    Grid g(2);
+    g.write(g.at(0), Data);
+    g.rmw(g.at(0), Flag, Grid::AcqRel);
+    g.fence(g.at(1), Release, scope);
+    g.load(g.at(1), Flag, Grid::Acq); // only behind its fence
+    g.store(g.at(1), Flag + 4096, Grid::Relaxed, scope);
+    g.load(g.at(1, 1), Flag + 4096, Grid::Acq, scope);
+    g.read(g.at(1, 1), Data);
+    EXPECT_EQ(g.Races, 1);
+  }
+}
+TEST(Order, AFenceIsCarriedOnWithTheWiderScopeOfALaterAtomic) {
+  Grid g(2);
   g.write(g.at(0), Data);
-  g.rmw(g.at(0), Flag, Grid::AcqRel);
-  g.fence(g.at(1), Release);
-  g.load(g.at(1), Flag, Grid::Acq); // only behind its fence
-  g.store(g.at(1), Flag + 64, Grid::Relaxed);
-  g.load(g.at(2), Flag + 64, Grid::Acq);
-  g.read(g.at(2), Data);
-  EXPECT_EQ(g.Races, 1);
+  g.fence(g.at(0), Release);
+  g.rmw(g.at(0), Flag, Grid::Relaxed, Scope::Workgroup);
+  g.rmw(g.at(0), Flag, Grid::Relaxed, Scope::Agent);
+  g.load(g.at(1), Flag, Grid::Acq);
+  const int races = int(g.Races); // of the flag itself: its first atomic is too narrow
+  g.read(g.at(1), Data);
+  EXPECT_EQ(int(g.Races), races);
 }
 TEST(Knowledge, JoinsAgainstAMap) {
   std::srand(7);
