@@ -40,7 +40,8 @@ WaitCheck chooseWaitCheck(const Machine &machine, const std::string &chosen, std
 }
 
 std::vector<std::string> deviceCodeOutputs(const CompileLine &line) {
-  // Without machine code there is nothing to check; what is linked without HIP sources was checked when it was compiled.
+  // Without machine code there is nothing to check; what is linked without HIP sources was checked when it was
+  // compiled.
   if (!line.hasHipSource() || line.hostOnly || line.assemblyOnly || line.phase == CompilePhase::Preprocess)
     return {};
   std::string named;
@@ -72,8 +73,9 @@ std::vector<std::string> deviceCodeOutputs(const CompileLine &line) {
 }
 
 int checkWaitsOf(const std::vector<std::string> &files, const Layout &layout, WaitCheck mode) {
-  std::vector<std::string> command = {layout.waitChecker().string(), mode == WaitCheck::Error ? "--format=errors" : "--format=warnings", "-q",
-                                      "--"};
+  std::vector<std::string> command = {layout.waitChecker().string(),
+                                      mode == WaitCheck::Error ? "--format=errors" : "--format=warnings", "-q",
+                                      "--host-files-too", "--"};
   const size_t words = command.size();
   std::error_code ignored;
   for (const std::string &f : files)
@@ -88,7 +90,9 @@ int checkWaitsOf(const std::vector<std::string> &files, const Layout &layout, Wa
   if (end.startError != 0 || end.signal != 0 || end.exitStatus > 2) {
     // Not checked is not clean.
     say("the wait check did not run: " + command[0] + ": " +
-        (end.startError ? std::strerror(end.startError) : end.signal ? "ended by signal " + std::to_string(end.signal) : "failed"));
+        (end.startError ? std::strerror(end.startError)
+         : end.signal   ? "ended by signal " + std::to_string(end.signal)
+                        : "failed"));
     return mode == WaitCheck::Error ? 1 : 0;
   }
   if (end.exitStatus != 1 || mode != WaitCheck::Error)

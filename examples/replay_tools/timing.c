@@ -5,7 +5,7 @@
  * most. The race check is off in these passes, so the original kernel is timed.
  *
  *   cc -shared -fPIC -Ipath/to/wavesan/include timing.c -o timing.so
- *   wavesan run -o tool=./timing.so -- ./app */
+ *   wavesan run -o tool=./timing.so:incomplete_exitcode=0 -- ./app */
 #include <wavesan/kernel_replay.h>
 
 #include <stdio.h>

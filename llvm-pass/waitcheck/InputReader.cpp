@@ -112,7 +112,7 @@ private:
     }
     if (!found) {
       ++inputs.withoutGpuCode;
-      if (wanted && depth == 0)
+      if (wanted && depth == 0 && !options.hostFilesToo)
         problem(name, "holds no GPU code (no .hip_fatbin or .llvm.offloading section)");
     }
   }

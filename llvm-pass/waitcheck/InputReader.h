@@ -30,6 +30,7 @@ struct InputOptions {
   std::string arch;            ///< only objects of this target; also the target of assembly text without .amdgcn_target
   std::string entryPattern;    ///< glob over bundle entry ids; empty: all
   bool recursive = false;      ///< look into directories
+  bool hostFilesToo = false;   ///< a named ELF file or archive without GPU code is no problem
 };
 
 struct InputProblem {

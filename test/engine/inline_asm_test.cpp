@@ -118,7 +118,7 @@ const std::vector<Case> kInteger9 = {
     {"v_cmp_ge_i32 s[90:91], $1, $2\\0Av_cndmask_b32 $0, $2, $1, s[90:91]",
      [](uint32_t a, uint32_t b, uint32_t) { return int32_t(a) >= int32_t(b) ? a : b; }},
     {"v_add_co_u32 v99, vcc, $1, $2\\0Av_addc_co_u32 $0, vcc, $3, 0, vcc",
-     [](uint32_t a, uint32_t b, uint32_t c) { return c + uint32_t(uint64_t(a) + b >> 32); }},
+     [](uint32_t a, uint32_t b, uint32_t c) { return c + uint32_t((uint64_t(a) + b) >> 32); }},
     {"v_accvgpr_write_b32 a7, $1\\0Av_accvgpr_read_b32 $0, a7", [](uint32_t a, uint32_t, uint32_t) { return a; }},
 };
 const std::vector<Case> kInteger10 = {
@@ -127,7 +127,7 @@ const std::vector<Case> kInteger10 = {
     {"v_cmp_lt_u32 vcc_lo, $1, $2\\0Av_cndmask_b32 $0, $2, $1, vcc_lo",
      [](uint32_t a, uint32_t b, uint32_t) { return a < b ? a : b; }},
     {"v_add_co_u32 v99, vcc_lo, $1, $2\\0Av_add_co_ci_u32 $0, vcc_lo, $3, 0, vcc_lo",
-     [](uint32_t a, uint32_t b, uint32_t c) { return c + uint32_t(uint64_t(a) + b >> 32); }},
+     [](uint32_t a, uint32_t b, uint32_t c) { return c + uint32_t((uint64_t(a) + b) >> 32); }},
 };
 const std::vector<Case> kFloat = {
     {"v_add_f32 $0, $1, $2", [](uint32_t a, uint32_t b, uint32_t) { return bits(real(a) + real(b)); }},

@@ -329,8 +329,8 @@ TEST(WideRegisters, EveryKindOfInstruction) {
       "v_fmaak_f32 v1 /*v769*/, v2, v3 /*v259*/, 0x42000000",
       "v_dual_fmamk_f32 v4 /*v772*/, v2, 0x42000000, v3 /*v515*/ :: v_dual_mul_f32 v5 /*v773*/, v7, v8 /*v264*/",
       "v_fma_f32 v1 /*v769*/, v2, v3 /*v259*/, v4 /*v516*/",
-      "v_dual_fma_f32 v0 /*v768*/, v1, v5 /*v261*/, v7 /*v519*/ :: v_dual_fma_f32 v1 /*v769*/, v2, v6 /*v262*/, v8 "
-      "/*v520*/",
+      ("v_dual_fma_f32 v0 /*v768*/, v1, v5 /*v261*/, v7 /*v519*/ :: v_dual_fma_f32 v1 /*v769*/, v2, v6 /*v262*/, v8 "
+       "/*v520*/"),
       "buffer_atomic_add_u32 v4 /*v772*/, v1, s[8:11], null offen",
       "global_load_async_to_lds_b32 v2 /*v770*/, v1, s[4:5]",
       "global_store_async_from_lds_b32 v1, v2 /*v258*/, s[4:5]",

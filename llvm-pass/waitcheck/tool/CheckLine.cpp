@@ -17,6 +17,7 @@ constexpr char help[] =
     "Files: code objects (.hsaco, .co, .o), programs and shared libraries with GPU code in them, offload bundles (compressed or not),\n"
     "archives, assembly text (.s); - is standard input (not for assembly).\n\n"
     "  -r, --recursive        look into directories; files without GPU code are skipped and counted\n"
+    "  --host-files-too       a named file without GPU code is no problem\n"
     "  --arch=TARGET          only objects of this target (gfx90a, ...); the target of assembly text that names none\n"
     "  --kernel=PATTERN       only kernels whose name matches the pattern (*, ?, [abc])\n"
     "  --entry=PATTERN        only bundle entries whose id matches the pattern\n"
@@ -88,6 +89,8 @@ CheckLine readCheckLine(const std::vector<std::string> &words) {
       return line;
     } else if (name == "-r" || name == "--recursive")
       line.input.recursive = true;
+    else if (name == "--host-files-too")
+      line.input.hostFilesToo = true;
     else if (name == "--audit")
       line.check.audit = true;
     else if (name == "--list")

@@ -139,7 +139,7 @@ int main(int argc, char **argv) {
   }
   for (const InputProblem &p : inputs.problems)
     sink->problem(p.name, p.message);
-  if (inputs.objects.empty() && inputs.problems.empty()) {
+  if (inputs.objects.empty() && inputs.problems.empty() && !line.input.hostFilesToo) {
     sink->problem("input", "no GPU code was found");
     ++summary.failedObjects;
   }

@@ -64,6 +64,7 @@ define amdgpu_kernel void @waits() #0 {
 ; CHECK-NEXT: call void @__wavesan_barrier_leave(
 ; CHECK-NEXT: call void @__wavesan_kernel_end
 ; SITES: kernel barriers twin {{.*}} sites 0
+; SITES-NEXT: skip 3: barriers without debug info
 ; SITES-NEXT: kernel memory
 define amdgpu_kernel void @barriers() #0 {
   call void asm sideeffect "s_barrier", "~{memory}"()
