@@ -68,6 +68,9 @@ def run_program(args, base, kernels, target, seed):
         losses.pop("globalUnchecked", None)
     if losses or document["summary"]["skippedSites"]:
         raise Failure(f"{base} on {target}: not everything was checked: {losses} {document['summary']['skippedSites']}")
+    # A kernel that runs unchecked is named there; its label says nothing then.
+    if document["summary"].get("uncheckedKernels") or document["summary"].get("uninstrumentedKernels"):
+        raise Failure(f"{base} on {target}: kernels ran unchecked: {document['summary']}")
     found = collections.defaultdict(list)
     for race in document["races"]:
         owners = [kernel.name for kernel in kernels if kernel.name in race["kernelMangled"]]
