@@ -357,6 +357,9 @@ void IsaContext::extract(const llvm::MCInst &inst, ArrayRef<uint8_t> bytes, Deco
   extractRegisters(inst, bytes, d, registers);
   if (d.facts.control == Control::Wait)
     extractWait(inst, d);
+  if (d.facts.waitsExp) // the last operand
+    if (const llvm::MCOperand &last = inst.getOperand(inst.getNumOperands() - 1); last.isImm() && last.getImm() < 7)
+      d.wait[static_cast<unsigned>(Counter::Exp)] = static_cast<int8_t>(last.getImm());
   if (d.facts.scalar != ScalarForm::None)
     extractScalar(inst, d);
 }

@@ -333,6 +333,7 @@ OpcodeFacts classify(StringRef name, bool mayLoad, bool mayStore, unsigned numDe
   } else {
     f.valu = stem.starts_with("V_");
     f.sdwa = f.valu && stem.contains("_sdwa");
+    f.waitsExp = stem.starts_with("V_INTERP_") && stem.contains("_inreg");
     known = !mayLoad && !mayStore;
   }
   return f;

@@ -96,6 +96,7 @@ struct OpcodeFacts {
   bool vgprMsb : 1 = false;      ///< changes the meaning of VGPR numbers (gfx1250)
   bool wholeBarrier : 1 = false; ///< a barrier that needs no number
   bool padding : 1 = false;      ///< s_code_end, s_nop
+  bool waitsExp : 1 = false;     ///< waits for expcnt before it reads (wait_exp of interpolation)
 };
 
 /// The name without the suffix for the generation: "DS_READ_B32_vi_gfx9" gives "DS_READ_B32".

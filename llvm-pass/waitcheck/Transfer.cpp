@@ -84,7 +84,10 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
         else if (item.kind() == ItemKind::StoreData && d.facts.valu)
           add(HazardCode::WideStoreDataWrite, item, r.slot, common);
       }
-  const bool ldsRead = d.facts.family == Family::Ds && d.facts.read && d.effects[0].cls == OrderClass::Lds;
+  // A FLAT read may go to LDS; where its address lies is not followed, so it is never apart.
+  const bool ldsRead =
+      d.facts.read && !d.facts.toLds &&
+      ((d.facts.family == Family::Ds && d.effects[0].cls == OrderClass::Lds) || d.facts.family == Family::Flat);
   if (ldsRead || d.facts.control == Control::Barrier)
     for (const Item &item : state.withoutRegister()) {
       const LdsFacts *lds = item.kind() == ItemKind::LdsCopy ? function.lds.get() : nullptr;
@@ -147,7 +150,8 @@ bool Transfer::issueOnly(Item &item, uint32_t i) const {
 
 bool Transfer::meets(Item item, uint32_t i) const {
   const Decoded *d = at(i);
-  if (!d || d->facts.control == Control::Wait || !issueOnly(item, i))
+  if (!d || d->facts.control == Control::Wait || (d->facts.waitsExp && rules.clearedBy(item, d->wait)) ||
+      !issueOnly(item, i))
     return false;
   PendingState alone;
   alone.put(item);
@@ -164,6 +168,8 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
     return true;
   if (d->facts.control == Control::Wait && item.kind() != ItemKind::StoreData)
     return !rules.clearedBy(item, d->wait);
+  if (d->facts.waitsExp && rules.clearedBy(item, d->wait))
+    return false;
   if (!issueOnly(item, i))
     return false;
   if (d->facts.control == Control::Call && item.cls() != OrderClass::WaitStates &&
@@ -217,6 +223,8 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
     }
     return;
   }
+  if (d.facts.waitsExp && !state.empty())
+    state.removeIf([&](const Item &item) { return rules.clearedBy(item, d.wait); });
   if (state.empty() && d.numEffects == 0 && d.numData == 0)
     return;
   Operands operands;

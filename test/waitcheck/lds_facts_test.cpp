@@ -52,6 +52,14 @@ TEST(LdsFacts, KnownAddresses) {
       << "M0 unknown";
 }
 
+TEST(LdsFacts, FlatReadMayGoToLds) {
+  const std::string read = "flat_load_dword v4, v[8:9]\n s_waitcnt vmcnt(0) lgkmcnt(0)";
+  EXPECT_EQ(cdna(copyTo("0") + read), "W06 possible");
+  EXPECT_EQ(cdna(copyTo("0") + "s_waitcnt vmcnt(0)\n " + read), "");
+  EXPECT_EQ(cdna(copyTo("0") + "global_load_dword v4, v[8:9], off\n s_waitcnt vmcnt(0)"), "") << "never LDS";
+  EXPECT_EQ(cdna(copyTo("0") + "flat_store_dword v[8:9], v4\n s_waitcnt vmcnt(0) lgkmcnt(0)"), "") << "reads nothing";
+}
+
 TEST(LdsFacts, WidthsAndPairs) {
   auto read = [&](const std::string &instruction) {
     return cdna(copyTo("0x100") + "v_mov_b32_e32 v3, 0xf8\n " + instruction + "\n s_waitcnt lgkmcnt(0)");

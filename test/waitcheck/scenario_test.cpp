@@ -42,6 +42,19 @@ std::string manyRegisters(const std::string &body) {
 
 // ---- registers ------------------------------------------------------------------------------------------------------------------------
 
+TEST(Interpolation, WaitsForTheExportCounterItself) {
+  auto found = [](const std::string &wait, const std::string &between = "") {
+    return findings(checkBody("gfx1100", "lds_param_load v3, attr0.x wait_vdst:15\n " + between +
+                                             "v_interp_p10_f32 v4, v3, v1, v3 wait_exp:" + wait));
+  };
+  EXPECT_EQ(found("0"), "");
+  EXPECT_EQ(found("1"), "W01 v3");
+  EXPECT_EQ(found("7"), "W01 v3");
+  const std::string second = "lds_param_load v5, attr1.x wait_vdst:15\n ";
+  EXPECT_EQ(found("1", second), "") << "the older of two loads";
+  EXPECT_EQ(found("2", second), "W01 v3");
+}
+
 TEST(Registers, InsufficientVmcntNamesEverything) {
   const CheckResult r = checkBody("gfx90a", "global_load_dword v2, v1, s[4:5]\n global_load_dword v3, v1, s[4:5]\n s_waitcnt vmcnt(1)\n"
                                             " v_mov_b32_e32 v9, v3");
