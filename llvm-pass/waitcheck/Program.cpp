@@ -133,16 +133,12 @@ public:
     if (f.entry.size != 0 && f.entry.size <= end - begin)
       end = begin + f.entry.size;
     decodeRange(begin, end);
-    // A branch may leave the symbol's range (hand-written code): what it reaches belongs to the function too.
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (size_t i = 0; i < f.code.size() && f.code.size() < maxInstructions; ++i) {
-        const auto target = directTarget(i);
-        if (target && *target < s.bytes.size() && *target % 4 == 0 && find(*target) < 0) {
-          decodeUntilEnd(*target);
-          grown = true;
-        }
-      }
+    // A branch may leave the symbol's range (hand-written code): what it reaches belongs to the function too, and is
+    // appended, so the loop comes to its branches as well. Less than a word at the section's end holds no instruction.
+    for (size_t i = 0; i < f.code.size() && f.code.size() < maxInstructions; ++i) {
+      const auto target = directTarget(i);
+      if (target && *target % 4 == 0 && *target < s.bytes.size() && s.bytes.size() - *target >= 4 && find(*target) < 0)
+        decodeUntilEnd(*target);
     }
     // Long branches are found by following scalar values, which needs blocks; new targets split blocks, so repeat.
     for (int round = 0; round < 4; ++round) {

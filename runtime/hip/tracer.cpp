@@ -307,6 +307,9 @@ void Tracer::endEffect(CallState &state, const CallArguments &arguments, ThreadS
   default:
     break;
   }
+  // An event from before this trace is numbered when it is first recorded, which may be this call.
+  if (arguments.eventCount && !record.event && action != Action::EventDestroy)
+    record.event = Producers->numberOf(arguments.events[0]);
 }
 
 void Tracer::emit(const StreamInfo &stream) {

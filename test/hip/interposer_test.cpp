@@ -104,6 +104,22 @@ TEST(Interposer, CallsInsideHipAreHipsOwnBusiness) {
   EXPECT_EQ(calls.size(), 2u);
 }
 
+TEST(Interposer, AnEventFromBeforeTheTraceIsTheSameOneInItsRecordAndInTheWait) {
+  Stream stream = nullptr;
+  Event event = nullptr;
+  ASSERT_EQ(hipStreamCreate(&stream), kHipSuccess);
+  ASSERT_EQ(hipEventCreate(&event), kHipSuccess);
+  Tracing tracing;
+  EXPECT_EQ(hipEventRecord(event, stream), kHipSuccess);
+  EXPECT_EQ(hipStreamWaitEvent(stream, event, 0), kHipSuccess);
+  ASSERT_EQ(calls.size(), 2u);
+  EXPECT_NE(calls[0].event, 0u);
+  EXPECT_EQ(calls[0].event, calls[1].event);
+  EXPECT_EQ(calls[0].event, calls[1].wait.event);
+  EXPECT_EQ(hipEventDestroy(event), kHipSuccess);
+  EXPECT_EQ(hipStreamDestroy(stream), kHipSuccess);
+}
+
 // Each stream's events are recorded and waited for by its own thread, and by the next one through a shared event.
 TEST(Interposer, FourThreadsAndAThousandStreams) {
   constexpr int kThreads = 4, kStreams = 250;
