@@ -68,6 +68,10 @@ int checkInputs(const Inputs &inputs, const wavesan_waitcheck_options &options, 
         callback(&h, user);
       }
   }
+  if (!check.kernelPattern.empty() && total.objects != 0 && total.kernels == 0) {
+    reasons.add("no kernel matches " + check.kernelPattern);
+    ++total.not_analysed;
+  }
   if (summary)
     *summary = total;
   if (inputs.objects.empty() && inputs.problems.empty())

@@ -4,6 +4,7 @@
 
 #include "Explain.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void CheckCounts::add(const CheckCounts &o) {
   gaps.unknownWaits += o.gaps.unknownWaits;
   gaps.externalCalls += o.gaps.externalCalls;
   gaps.wideRegisters += o.gaps.wideRegisters;
+  gaps.relativeRegisters += o.gaps.relativeRegisters;
 }
 
 FunctionResult analyseFunction(const IsaContext &isa, const Function &f, CalleeFacts callee) {
@@ -61,10 +63,12 @@ public:
       return pattern.takeError();
     for (;;) {
       result = {};
+      stray = object.outsideFunctions();
       result.target = object.target().name;
       // Functions first: kernels rely on what their callees prove.
       findFunctions();
       solveSummaries();
+      findCallers();
       reportFunctions();
       std::vector<FunctionEntry> kernels;
       for (const FunctionEntry &entry : object.functions())
@@ -73,6 +77,7 @@ public:
       checkKernels(kernels);
       if (failure)
         return std::move(failure);
+      countStrayCode();
       // A stripped object names no functions; those that calls lead to are found on the way, and then all is done
       // again.
       bool added = false;
@@ -93,10 +98,21 @@ private:
   struct Callee {
     explicit Callee(FunctionEntry e) : entry(std::move(e)) {}
     FunctionEntry entry;
-    std::atomic<CounterSet> proves = allCounters; ///< only ever shrinks
+    CallFacts facts; ///< proves only ever shrinks, leaves only ever grows
     bool calls = false, callsAnyone = false;
     std::vector<uint64_t> calledAddresses;
+    // What its callers have pending.
+    EntryFacts callers;
+    bool called = false;
   };
+
+  /// A call or tail call in a function or kernel.
+  struct CallSite {
+    size_t callee = anyone; ///< index; `anyone` if it is not known
+    AtCall at;
+    size_t caller = anyone; ///< index; `anyone` for a kernel
+  };
+  static constexpr size_t anyone = ~size_t(0);
 
   /// Decodes the function on this thread; null, with an error noted, if that cannot be done.
   std::optional<Function> build(const FunctionEntry &entry, Decoders &own, IsaContext *&isa) {
@@ -107,11 +123,40 @@ private:
     }
     isa = *context;
     Function f = buildFunction(*isa, entry, object.sections()[entry.section]);
+    claim(*isa, f);
     if (llvm::Error tooMuch = spend(f)) {
       fail(std::move(tooMuch));
       return std::nullopt;
     }
     return f;
+  }
+
+  /// Hand-written code jumps to what lies outside of its symbol.
+  void claim(const IsaContext &isa, const Function &f) {
+    if (stray[f.entry.section].empty())
+      return;
+    std::lock_guard lock(mutex);
+    std::vector<bool> &dwords = stray[f.entry.section];
+    for (const Instruction &i : f.code) {
+      const unsigned size = i.decoded < 0 ? 1 : isa.decoded(i.decoded).size / 4;
+      for (size_t d = i.offset / 4; d < std::min<size_t>(i.offset / 4 + size, dwords.size()); ++d)
+        dwords[d] = false;
+    }
+  }
+
+  /// Code that belongs to no function and that none leads to is not looked at, and that is said.
+  void countStrayCode() {
+    for (size_t section = 0; section < stray.size(); ++section) {
+      const std::vector<bool> &dwords = stray[section];
+      const auto first = std::find(dwords.begin(), dwords.end(), true);
+      if (first == dwords.end())
+        continue;
+      ++result.counts.incompleteFunctions;
+      result.notAnalysed.push_back(
+          std::to_string(4 * std::count(first, dwords.end(), true)) +
+          " bytes of code that no symbol of a kernel or function covers (first at 0x" +
+          llvm::utohexstr(object.sections()[section].address + 4 * uint64_t(first - dwords.begin()), true) + ")");
+    }
   }
 
   void fail(llvm::Error e) {
@@ -145,7 +190,7 @@ private:
         }
         // Without a call the first answer stays. With one, everything is believed of the others until they say
         // otherwise.
-        c.proves = solve(*isa, *f, [](const Block &) { return allCounters; }).provedAtReturn;
+        c.facts = solve(*isa, *f, [](const Block &) { return CallFacts(); }).atReturn;
       });
       for (size_t i = first; i < last; ++i)
         byAddress[callees[i].entry.address] = i;
@@ -157,41 +202,41 @@ private:
                 callees.emplace_back(added);
       first = last;
     }
-    provedByAll = allCounters;
+    factsOfAll = CallFacts();
     for (const Callee &c : callees)
-      provedByAll &= c.proves;
+      factsOfAll.add(c.facts);
   }
 
-  /// Greatest set of proven counters per function that is consistent with all calls: start from "everything" and take
-  /// away. In what order makes no difference to where that ends.
+  /// Greatest set of proven counters and least set of operations left pending, per function, that are consistent with
+  /// all calls: start from "everything" and "nothing". In what order makes no difference to where that ends.
   void solveSummaries() {
     std::vector<size_t> todo;
     for (size_t i = 0; i < callees.size(); ++i)
       if (callees[i].calls)
         todo.push_back(i);
     while (!todo.empty() && !failed) {
-      std::vector<uint8_t> shrunk(callees.size(), 0);
-      std::atomic<bool> allShrunk = false;
+      std::vector<CallFacts> found(todo.size());
       crew.forEach(todo.size(), decoders, [&](size_t k, Decoders &own) {
-        Callee &c = callees[todo[k]];
         IsaContext *isa = nullptr;
-        const std::optional<Function> f = failed ? std::nullopt : build(c.entry, own, isa);
-        if (!f)
-          return;
-        const CounterSet proved = solve(*isa, *f, [&](const Block &b) { return proves(b); }).provedAtReturn;
-        const CounterSet before = c.proves.fetch_and(proved);
-        if ((before & proved) == before)
-          return;
-        shrunk[todo[k]] = 1;
-        if ((provedByAll.fetch_and(proved) & ~proved) != 0)
-          allShrunk = true;
+        const std::optional<Function> f = failed ? std::nullopt : build(callees[todo[k]].entry, own, isa);
+        if (f)
+          found[k] = solve(*isa, *f, [&](const Block &b) { return factsOf(b); }).atReturn;
       });
+      std::vector<uint8_t> changed(callees.size(), 0);
+      const CallFacts before = factsOfAll;
+      for (size_t k = 0; k < todo.size(); ++k) {
+        CallFacts facts = callees[todo[k]].facts;
+        facts.add(found[k]);
+        changed[todo[k]] = !(facts == callees[todo[k]].facts);
+        callees[todo[k]].facts = facts;
+        factsOfAll.add(facts);
+      }
       todo.clear();
       for (size_t i = 0; i < callees.size(); ++i) {
         const Callee &c = callees[i];
-        bool again = c.callsAnyone && allShrunk;
+        bool again = c.callsAnyone && !(before == factsOfAll);
         for (uint64_t address : c.calledAddresses)
-          if (auto at = byAddress.find(address); at != byAddress.end() && shrunk[at->second])
+          if (auto at = byAddress.find(address); at != byAddress.end() && changed[at->second])
             again = true;
         if (again)
           todo.push_back(i);
@@ -199,12 +244,104 @@ private:
     }
   }
 
+  /// Who calls each function, and what is pending there: a function need not wait for what no caller has begun.
+  void findCallers() {
+    if (callees.empty() || failed)
+      return;
+    std::vector<FunctionEntry> from;
+    std::vector<size_t> index;
+    for (size_t i = 0; i < callees.size(); ++i)
+      if (callees[i].calls) {
+        from.push_back(callees[i].entry);
+        index.push_back(i);
+      }
+    for (const FunctionEntry &entry : object.functions())
+      if (entry.isKernel) {
+        from.push_back(entry);
+        index.push_back(anyone);
+      }
+    std::vector<std::vector<CallSite>> found(from.size());
+    crew.forEach(from.size(), decoders, [&](size_t k, Decoders &own) {
+      IsaContext *isa = nullptr;
+      const std::optional<Function> f = failed ? std::nullopt : build(from[k], own, isa);
+      if (!f || llvm::all_of(f->blocks, [](const Block &b) { return b.call == CallKind::None; }))
+        return;
+      const Solution s = solve(*isa, *f, [&](const Block &b) { return factsOf(b); });
+      for (uint32_t b : f->order) {
+        const Block &block = f->blocks[b];
+        if (block.call == CallKind::None)
+          continue;
+        CallSite site;
+        site.caller = index[k];
+        site.at = pendingAtCall(*isa, *f, s, b);
+        const auto known = byAddress.find(block.callee);
+        if (block.call == CallKind::Known && known != byAddress.end() && !object.isRelocatable())
+          site.callee = known->second;
+        found[k].push_back(site);
+      }
+    });
+    std::vector<CallSite> sites;
+    for (std::vector<CallSite> &some : found)
+      sites.insert(sites.end(), some.begin(), some.end());
+    for (const CallSite &site : sites)
+      if (site.callee != anyone)
+        callees[site.callee].called = true;
+      else
+        for (Callee &any : callees)
+          any.called = true;
+    // What callers of callers left is handed on until nothing changes, from kernels and from functions that nobody here
+    // calls. Functions that only call one another are left over then: strangers may call them.
+    std::vector<uint8_t> reached(callees.size());
+    for (size_t i = 0; i < callees.size(); ++i)
+      reached[i] = !callees[i].called;
+    auto handOn = [&] {
+      for (bool grown = true; grown;) {
+        grown = false;
+        for (const CallSite &site : sites) {
+          if (site.caller != anyone && !reached[site.caller])
+            continue;
+          EntryFacts facts = site.at.pending;
+          if (site.caller != anyone)
+            facts.add(entryFacts(callees[site.caller]), site.at.open);
+          auto give = [&](size_t to) {
+            EntryFacts sum = callees[to].callers;
+            sum.add(facts);
+            grown |= !(sum == callees[to].callers) || !reached[to];
+            callees[to].callers = sum;
+            reached[to] = 1;
+          };
+          if (site.callee != anyone)
+            give(site.callee);
+          else
+            for (size_t any = 0; any < callees.size(); ++any)
+              give(any);
+        }
+      }
+    };
+    handOn();
+    for (size_t i = 0; i < callees.size(); ++i)
+      if (!reached[i]) {
+        callees[i].called = false;
+        reached[i] = 1;
+      }
+    handOn();
+  }
+
+  /// Of a file that is not linked, callers elsewhere are not known.
+  EntryFacts entryFacts(const Callee &c) const {
+    return c.called && !object.isRelocatable() ? c.callers : EntryFacts::anything();
+  }
+
   void reportFunctions() {
     std::vector<CheckResult> results(callees.size());
     crew.forEach(callees.size(), decoders, [&](size_t i, Decoders &own) {
       IsaContext *isa = nullptr;
-      if (std::optional<Function> f = failed ? std::nullopt : build(callees[i].entry, own, isa))
-        report(*f, *isa, results[i]);
+      std::optional<Function> f = failed ? std::nullopt : build(callees[i].entry, own, isa);
+      if (!f)
+        return;
+      f->callers = entryFacts(callees[i]);
+      f->callersSeeReturn = callees[i].called;
+      report(*f, *isa, results[i]);
     });
     collect(results);
   }
@@ -253,14 +390,14 @@ private:
     return llvm::Error::success();
   }
 
-  CounterSet proves(const Block &b) const {
+  CallFacts factsOf(const Block &b) const {
     if (b.call == CallKind::Known) {
       auto known = byAddress.find(b.callee);
       // In a relocatable file addresses are not final: the callee may be any function.
       if (known != byAddress.end() && !object.isRelocatable())
-        return callees[known->second].proves;
+        return callees[known->second].facts;
     }
-    return provedByAll;
+    return factsOfAll;
   }
 
   void countGaps(Function &f, CheckResult &to) const {
@@ -289,6 +426,7 @@ private:
     say(g.unknownWaits, "waits with a number in a register (taken to wait for nothing)");
     say(g.externalCalls, "calls out of the object (taken to keep to the calling convention)");
     say(g.wideRegisters, "vector instructions whose registers are not known (s_set_vgpr_msb)");
+    say(g.relativeRegisters, "instructions that choose registers by an index (taken to mean the first)");
     line.pop_back();
     if (!g.firstName.empty())
       line += " (first: " + g.firstName + ")";
@@ -297,7 +435,7 @@ private:
 
   void report(Function &f, IsaContext &isa, CheckResult &to) {
     countGaps(f, to);
-    const FunctionResult found = analyseFunction(isa, f, [&](const Block &b) { return proves(b); });
+    const FunctionResult found = analyseFunction(isa, f, [&](const Block &b) { return factsOf(b); });
     (f.entry.isKernel ? to.counts.kernels : to.counts.functions) += 1;
     to.counts.steps += found.solution.steps;
     for (uint32_t b : f.order)
@@ -335,11 +473,12 @@ private:
   Decoders &decoders;
   Crew &crew;
   std::deque<Callee> callees;
-  std::atomic<CounterSet> provedByAll = allCounters; ///< what every function proves: stands for an unknown one
+  CallFacts factsOfAll; ///< of every function: stands for an unknown one
   std::map<uint64_t, size_t> byAddress;
   std::atomic<uint64_t> spent = 0; ///< instructions decoded
   std::mutex mutex;                ///< guards what follows
   std::set<std::pair<uint64_t, bool>> missingCallees;
+  std::vector<std::vector<bool>> stray; ///< CodeObject::outsideFunctions(), less what was found to belong to one
   std::vector<std::unique_ptr<LineTable>> lineTables;
   llvm::Error failure = llvm::Error::success();
   std::atomic<bool> failed = false;

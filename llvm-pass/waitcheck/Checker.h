@@ -29,7 +29,7 @@ struct CheckCounts {
   uint64_t infeasible = 0;          ///< hazards whose every path contradicts a known scalar fact
   uint64_t dropped = 0;             ///< diagnostics beyond maxPerKernel
   uint64_t belowConfidence = 0;     ///< left out by provenOnly
-  uint64_t incompleteFunctions = 0; ///< functions with gaps
+  uint64_t incompleteFunctions = 0; ///< functions with gaps, and sections with code in no function
   Gaps gaps;                        ///< summed
   void add(const CheckCounts &other);
 };
@@ -38,7 +38,7 @@ struct CheckResult {
   std::string target;
   std::vector<Diagnostic> diagnostics; ///< by function address, then consumer
   std::vector<AuditNote> audit;
-  std::vector<std::string> notAnalysed; ///< one line per function with gaps
+  std::vector<std::string> notAnalysed; ///< one line for each of those
   CheckCounts counts;
 };
 

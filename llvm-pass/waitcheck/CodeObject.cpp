@@ -218,4 +218,29 @@ bool CodeObject::addFunction(uint64_t address, bool wave64) {
   return false;
 }
 
+std::vector<std::vector<bool>> CodeObject::outsideFunctions() const {
+  // Zeros, s_nop and s_code_end stand between functions.
+  auto isPadding = [](uint32_t dword) { return dword == 0 || dword >> 16 == 0xbf80 || dword == 0xbf9f0000; };
+  std::vector<std::vector<bool>> outside(codeSections.size());
+  for (unsigned section = 0; section < codeSections.size(); ++section) {
+    const CodeSection &s = codeSections[section];
+    uint64_t at = 0; // offset
+    auto gap = [&](uint64_t end) {
+      for (at = (at + 3) / 4 * 4; at + 4 <= std::min<uint64_t>(end, s.bytes.size()); at += 4)
+        if (!isPadding(llvm::support::endian::read32le(s.bytes.data() + at))) {
+          outside[section].resize(s.bytes.size() / 4);
+          outside[section][at / 4] = true;
+        }
+    };
+    for (const FunctionEntry &f : entries) {
+      if (f.section != section || f.address < s.address)
+        continue;
+      gap(f.address - s.address);
+      at = std::max(at, f.address - s.address + std::min<uint64_t>(f.size, s.bytes.size()));
+    }
+    gap(s.bytes.size());
+  }
+  return outside;
+}
+
 } // namespace wavesan::waitcheck

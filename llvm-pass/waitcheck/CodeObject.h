@@ -29,6 +29,8 @@ public:
   bool hasUndefinedSymbols() const { return undefinedSymbols; }
   /// Adds a function that only calls lead to. Does nothing if the address is in no code section, or known.
   bool addFunction(uint64_t address, bool wave64);
+  /// By code section and dword: in no function, and no padding. Empty for a section without such code.
+  std::vector<std::vector<bool>> outsideFunctions() const;
 
 private:
   CodeObject() = default;

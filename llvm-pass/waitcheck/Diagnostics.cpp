@@ -24,9 +24,9 @@ const char *codeTitle(HazardCode code) {
   case HazardCode::LdsReadDuringCopy:
     return "LDS read while a copy into LDS may be incomplete";
   case HazardCode::PendingAtReturn:
-    return "function returns while an operation on a register is incomplete";
+    return "function returns while an operation on a register or on LDS is incomplete";
   case HazardCode::EntryNotWaited:
-    return "function uses registers before it has waited for its caller's operations";
+    return "function uses registers or reaches a barrier before it has waited for its caller's operations";
   case HazardCode::WideStoreDataWrite:
     return "data of a wide store overwritten too few instructions later (wait states, not a counter)";
   }
@@ -48,9 +48,9 @@ const char *codeHelp(HazardCode code) {
   case HazardCode::LdsReadDuringCopy:
     return "A copy into LDS is ordered with LDS reads only by its counter. If the addresses overlap, the read may see old contents.";
   case HazardCode::PendingAtReturn:
-    return "The calling convention lets a caller use every register at once after the return.";
+    return "The calling convention lets a caller use every register, and reach a barrier, at once after the return.";
   case HazardCode::EntryNotWaited:
-    return "By the calling convention the callee waits for whatever its caller left in flight, before it touches a register.";
+    return "By the calling convention the callee waits for whatever its caller left in flight, before it touches a register or reaches a barrier.";
   case HazardCode::WideStoreDataWrite:
     return "A store wider than 64 bits reads its data late; a vector instruction that overwrites it must keep a distance of wait states.";
   }

@@ -21,7 +21,7 @@ int sufficientWait(const IsaContext &isa, const Function &f, const Hazard &h) {
   return std::max(age, 0);
 }
 
-Confidence confidenceOf(const Function &f, const Hazard &h, const HazardPath &path) {
+Confidence confidenceOf(const IsaContext &isa, const Function &f, const Hazard &h, const HazardPath &path) {
   switch (h.item.kind()) {
   case ItemKind::LdsCopy: // unless it is known that the addresses meet
     if (h.code == HazardCode::LdsReadDuringCopy && f.lds && f.lds->certainlyMeets(h.item.slot(), h.consumer))
@@ -37,6 +37,9 @@ Confidence confidenceOf(const Function &f, const Hazard &h, const HazardPath &pa
   default:
     break;
   }
+  // What a callee leaves pending it may leave on some of its paths only.
+  if (path.producer != noProducer && isa.decoded(f.code[path.producer].decoded).facts.control == Control::Call)
+    return Confidence::Possible;
   return path.found && !path.decided ? Confidence::Proven : Confidence::Possible;
 }
 
@@ -133,11 +136,11 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
       // Register hazards of one operation share the path; only superseded parts differ, so each is asked until one is
       // found. Of several copies a proven one is shown.
       const bool shares =
-          shown && (each->item.kind() != ItemKind::LdsCopy || confidenceOf(f, *shown, path) == Confidence::Proven);
+          shown && (each->item.kind() != ItemKind::LdsCopy || confidenceOf(isa, f, *shown, path) == Confidence::Proven);
       HazardPath p = shares ? path : search.find(*each);
       if (!p.found && p.exhausted)
         continue; // no feasible path for this register
-      if (!shown || (!shares && confidenceOf(f, *each, p) == Confidence::Proven)) {
+      if (!shown || (!shares && confidenceOf(isa, f, *each, p) == Confidence::Proven)) {
         shown = each;
         path = p;
       }
@@ -150,7 +153,7 @@ void explainHazards(const IsaContext &isa, const Function &f, const FunctionResu
     }
     Diagnostic d;
     d.code = h.code;
-    d.confidence = confidenceOf(f, *shown, path);
+    d.confidence = confidenceOf(isa, f, *shown, path);
     if (options.provenOnly && d.confidence != Confidence::Proven) {
       ++result.counts.belowConfidence;
       continue;
@@ -205,7 +208,7 @@ bool isNeeded(const Function &f, const Solution &s, const Transfer &transfer, It
     for (uint32_t i = first ? from + 1 : f.blocks[b].first; i < f.blocks[b].last && alive; ++i) {
       if (transfer.meets(pending, i))
         return true;
-      alive = transfer.stepItem(pending, i, s.callProves[b]);
+      alive = transfer.stepItem(pending, i, s.calls[b]);
     }
     first = false;
     if (!alive)
@@ -256,7 +259,7 @@ void auditWaits(const IsaContext &isa, const Function &f, const Solution &s, Lin
                                     d.wait[c], weakest, memory});
           }
       }
-      transfer.step(state, i, s.callProves[b], nullptr);
+      transfer.step(state, i, s.calls[b], nullptr);
     }
   }
 }

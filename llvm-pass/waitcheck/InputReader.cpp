@@ -291,6 +291,11 @@ private:
 
 void readFile(StringRef path, const InputOptions &options, Inputs &inputs, bool wanted) {
   Reader reader(options, inputs);
+  // A pipe has an end; a device may have none.
+  llvm::sys::fs::file_status status;
+  if (path != "-" && !llvm::sys::fs::status(path, status) &&
+      (status.type() == llvm::sys::fs::file_type::character_file || status.type() == llvm::sys::fs::file_type::block_file))
+    return reader.problem(path.str(), "is a device, not a file");
   auto file = path == "-" ? llvm::MemoryBuffer::getSTDIN()
                           : llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)

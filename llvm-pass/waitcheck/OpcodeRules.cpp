@@ -277,6 +277,8 @@ bool scalarControl(StringRef stem, OpcodeFacts &f) {
     f.scalar = ScalarForm::Add64;
   else if (stem == "S_GETPC_B64")
     f.scalar = ScalarForm::GetPc;
+  else if (stem.starts_with("S_MOVREL") || any(stem, {"S_SET_GPR_IDX_ON", "S_SET_GPR_IDX_MODE"}))
+    f.relative = true;
   else if (stem.starts_with("S_CMP_") || stem.starts_with("S_CMPK_"))
     f.scalar = ScalarForm::Compare;
   else
@@ -332,6 +334,7 @@ OpcodeFacts classify(StringRef name, bool mayLoad, bool mayStore, unsigned numDe
     // wakes a sleeping wave; LLVM marks it as memory only to keep its place
   } else {
     f.valu = stem.starts_with("V_");
+    f.relative = any(stem, {"V_MOVREL", "V_SWAPREL"});
     f.sdwa = f.valu && stem.contains("_sdwa");
     f.waitsExp = stem.starts_with("V_INTERP_") && stem.contains("_inreg");
     known = !mayLoad && !mayStore;

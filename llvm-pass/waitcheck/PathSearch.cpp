@@ -104,7 +104,7 @@ HazardPath PathSearch::from(uint32_t producer, const Hazard &h) {
           return result;
         }
       }
-      alive = transfer.stepItem(pending, i, solution.callProves[nodes[n].block]);
+      alive = transfer.stepItem(pending, i, solution.calls[nodes[n].block]);
       if (!alive)
         break;
       known.step(isa, f, i);

@@ -486,6 +486,8 @@ private:
           note(f.gaps.undecodable, i);
         else if (d->unsupported || d->facts.control == Control::Unsupported)
           note(f.gaps.unsupported, i);
+        else if (d->facts.relative)
+          note(f.gaps.relativeRegisters, i);
         else if (d->waitUnknown)
           note(f.gaps.unknownWaits, i);
         else if (!notWidened.empty() && notWidened.contains(i))

@@ -5,6 +5,7 @@
 #ifndef WAVESAN_WAITCHECK_PROGRAM_H
 #define WAVESAN_WAITCHECK_PROGRAM_H
 
+#include "CallFacts.h"
 #include "IsaContext.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -47,10 +48,12 @@ struct Gaps {
   unsigned indirectBranches = 0; ///< assumed to go to every block of the function
   unsigned unknownWaits = 0;     ///< waits whose number is in a register: assumed to wait for nothing
   unsigned externalCalls = 0;    ///< callee outside the object: assumed to keep to the calling convention
+  unsigned relativeRegisters = 0; ///< instructions that choose registers by an index: taken to name the first
   unsigned wideRegisters = 0; ///< vector instructions whose registers s_set_vgpr_msb changes in a way that is not known
   std::string firstName;      ///< disassembly of the first of them
   bool any() const {
-    return undecodable || unsupported || indirectBranches || unknownWaits || externalCalls || wideRegisters;
+    return undecodable || unsupported || indirectBranches || unknownWaits || externalCalls || wideRegisters ||
+           relativeRegisters;
   }
 };
 
@@ -73,7 +76,9 @@ struct Function {
       blocks; ///< by instruction; block 0 is the entry. The last may be an empty one, which unresolved jumps go to
   std::vector<uint32_t> order; ///< reachable blocks in reverse post order
   Gaps gaps;
-  std::shared_ptr<const LdsFacts> lds; ///< null: no copies into LDS
+  std::shared_ptr<const LdsFacts> lds;         ///< null: no copies into LDS
+  EntryFacts callers = EntryFacts::anything(); ///< of a function that is no kernel
+  bool callersSeeReturn = false; ///< its callers are checked with the LDS operations that it leaves pending
 
   /// The block of an instruction; null if there is none.
   const Block *blockOf(uint32_t instruction) const {

@@ -6,11 +6,19 @@
 
 namespace wavesan::waitcheck {
 
+namespace {
+
+CounterSet counterBit(const IsaContext &isa, const Item &item) {
+  return static_cast<CounterSet>(1u << static_cast<unsigned>(isa.generation().counter(item.cls())));
+}
+
+} // namespace
+
 Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee) {
   Solution s;
   const size_t n = f.blocks.size();
   s.entry.resize(n);
-  s.callProves.assign(n, 0);
+  s.calls.assign(n, CallFacts(0));
   if (n == 0)
     return s;
   const Transfer transfer(isa, f);
@@ -19,7 +27,7 @@ Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee) {
     rank[f.order[r]] = r;
   for (uint32_t b : f.order)
     if (f.blocks[b].call != CallKind::None)
-      s.callProves[b] = callee(f.blocks[b]);
+      s.calls[b] = callee(f.blocks[b]);
 
   std::vector<uint8_t> reached(n, 0), queued(n, 0);
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>> work; // by rank
@@ -34,7 +42,7 @@ Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee) {
     const Block &block = f.blocks[b];
     PendingState state = s.entry[b];
     for (uint32_t i = block.first; i < block.last; ++i)
-      transfer.step(state, i, s.callProves[b], nullptr);
+      transfer.step(state, i, s.calls[b], nullptr);
     s.steps += block.last - block.first;
     for (uint32_t next : block.successors) {
       bool changed;
@@ -50,19 +58,62 @@ Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee) {
         work.push(rank[next]);
       }
     }
-    // States only grow, so what a return leaves open the first time stays open: collecting while iterating is exact at the end.
+    // States only grow, so what a return leaves open the first time stays open: collecting while iterating is exact at
+    // the end.
     if (block.returns || block.tailCall) {
-      CounterSet open = 0;
-      for (const Item &item : state.all())
+      CallFacts here;
+      for (const Item &item : state.all()) {
+        if (item.cls() == OrderClass::WaitStates)
+          continue;
+        const CounterSet bit = counterBit(isa, item);
+        if (block.tailCall && (s.calls[b].proves & bit))
+          continue;
         if (item.kind() == ItemKind::Anything)
-          open |= 1u << static_cast<unsigned>(isa.generation().counter(item.cls()));
-      CounterSet proved = static_cast<CounterSet>(allCounters & ~open);
+          here.proves &= static_cast<CounterSet>(~bit);
+        for (size_t k = 0; k < ldsKinds.size(); ++k)
+          if (item.kind() == ldsKinds[k])
+            here.leaves[k] |= 1u << static_cast<unsigned>(item.cls());
+      }
       if (block.tailCall)
-        proved |= s.callProves[b];
-      s.provedAtReturn &= proved;
+        for (size_t k = 0; k < ldsKinds.size(); ++k)
+          here.leaves[k] |= s.calls[b].leaves[k];
+      s.atReturn.add(here);
     }
   }
   return s;
+}
+
+AtCall pendingAtCall(const IsaContext &isa, const Function &f, const Solution &s, uint32_t block) {
+  const Transfer transfer(isa, f);
+  PendingState state = s.entry[block];
+  for (uint32_t i = f.blocks[block].first; i + 1 < f.blocks[block].last; ++i)
+    transfer.step(state, i, s.calls[block], nullptr);
+  AtCall at;
+  for (const Item &item : state.all()) {
+    if (item.cls() == OrderClass::WaitStates)
+      continue;
+    const CounterSet bit = counterBit(isa, item);
+    switch (item.kind()) {
+    case ItemKind::Register:
+    case ItemKind::Source:
+      at.pending.registers |= bit;
+      break;
+    case ItemKind::LdsWrite:
+    case ItemKind::FlatLdsWrite:
+      at.pending.ldsWrites |= bit;
+      break;
+    case ItemKind::LdsCopy:
+      at.pending.ldsCopies |= bit;
+      break;
+    case ItemKind::Anything:
+      at.open |= bit;
+      break;
+    case ItemKind::MemoryWrite:
+    case ItemKind::StoreData:
+      break;
+    }
+  }
+  return at;
 }
 
 std::vector<Hazard> findHazards(const IsaContext &isa, const Function &f, const Solution &s) {
@@ -71,7 +122,7 @@ std::vector<Hazard> findHazards(const IsaContext &isa, const Function &f, const 
   for (uint32_t b : f.order) {
     PendingState state = s.entry[b];
     for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i)
-      transfer.step(state, i, s.callProves[b], &found);
+      transfer.step(state, i, s.calls[b], &found);
   }
   return found;
 }

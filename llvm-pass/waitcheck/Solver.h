@@ -12,17 +12,25 @@
 namespace wavesan::waitcheck {
 
 struct Solution {
-  std::vector<PendingState> entry;    ///< per block, at its start
-  std::vector<CounterSet> callProves; ///< per block, for the call at its end
-  CounterSet provedAtReturn = allCounters; ///< counters whose operations of the caller are complete at every return
-  uint64_t steps = 0;                 ///< instructions visited
+  std::vector<PendingState> entry; ///< per block, at its start
+  std::vector<CallFacts> calls;    ///< per block, for the call at its end
+  CallFacts atReturn;              ///< what a call of the function does
+  uint64_t steps = 0;              ///< instructions visited
 };
 
-/// What a call proves: by the address of the callee, if it is known.
-using CalleeFacts = llvm::function_ref<CounterSet(const Block &)>;
+/// What the call at the end of a block does.
+using CalleeFacts = llvm::function_ref<CallFacts(const Block &)>;
 
-/// Computes the least fixpoint: for every block the union over all paths of what is pending, with minimum ages. Monotone and finite.
+/// Computes the least fixpoint: for every block the union over all paths of what is pending, with minimum ages.
+/// Monotone and finite.
 Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee);
+
+/// What is pending at the call, or tail call, that ends a block.
+struct AtCall {
+  EntryFacts pending;  ///< what the function itself began
+  CounterSet open = 0; ///< counters of which its callers' operations may still be pending
+};
+AtCall pendingAtCall(const IsaContext &isa, const Function &f, const Solution &s, uint32_t block);
 
 /// One more pass over the solution, with the hazards.
 std::vector<Hazard> findHazards(const IsaContext &isa, const Function &f, const Solution &s);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Transfer.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
 namespace wavesan::waitcheck {
 namespace {
 
@@ -11,6 +14,12 @@ bool ownTranslation(const Decoded &d) {
     if (d.effects[e].cls == OrderClass::XVMem)
       return true;
   return false;
+}
+
+/// A FLAT read may go to LDS; where its address lies is not followed, so it is never apart.
+bool readsLds(const Decoded &d) {
+  return d.facts.read && !d.facts.toLds &&
+         ((d.facts.family == Family::Ds && d.effects[0].cls == OrderClass::Lds) || d.facts.family == Family::Flat);
 }
 
 } // namespace
@@ -84,10 +93,7 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
         else if (item.kind() == ItemKind::StoreData && d.facts.valu)
           add(HazardCode::WideStoreDataWrite, item, r.slot, common);
       }
-  // A FLAT read may go to LDS; where its address lies is not followed, so it is never apart.
-  const bool ldsRead =
-      d.facts.read && !d.facts.toLds &&
-      ((d.facts.family == Family::Ds && d.effects[0].cls == OrderClass::Lds) || d.facts.family == Family::Flat);
+  const bool ldsRead = readsLds(d);
   if (ldsRead || d.facts.control == Control::Barrier)
     for (const Item &item : state.withoutRegister()) {
       const LdsFacts *lds = item.kind() == ItemKind::LdsCopy ? function.lds.get() : nullptr;
@@ -104,7 +110,8 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
     checkReturn(state, i, found);
 }
 
-/// Only a return: what a tail-called function must wait for, it waits for at its entry.
+/// Only a return: what a tail-called function must wait for, it waits for at its entry. LDS operations are looked for
+/// in the callers where those are known.
 void Transfer::checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const {
   const Block *b = function.blockOf(i);
   if (!b || b->last != i + 1 || !b->returns)
@@ -112,9 +119,11 @@ void Transfer::checkReturn(const PendingState &state, uint32_t i, std::vector<Ha
   for (const Item &item : state.all())
     if (item.kind() == ItemKind::Register)
       found.push_back({HazardCode::PendingAtReturn, i, item, item.slot(), item.mask()});
+    else if (!function.callersSeeReturn && llvm::is_contained(ldsKinds, item.kind()))
+      found.push_back({HazardCode::PendingAtReturn, i, item, memorySlot, 3});
 }
 
-void Transfer::checkEntry(const PendingState &state, const Operands &operands, uint32_t i,
+void Transfer::checkEntry(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
                           std::vector<Hazard> &found) const {
   if (!state.mayHave(memorySlot))
     return;
@@ -128,11 +137,18 @@ void Transfer::checkEntry(const PendingState &state, const Operands &operands, u
   for (const Item &item : state.at(memorySlot)) {
     if (item.kind() != ItemKind::Anything)
       continue;
+    const unsigned counter = static_cast<unsigned>(isa.generation().counter(item.cls()));
+    auto callersHave = [&](CounterSet counters) { return (counters >> counter & 1) != 0; };
     bool touched = vector;
     if (item.cls() == OrderClass::EntryKm)
       touched = scalar;
     else if (item.cls() == OrderClass::EntryDs && isa.generation().counter(OrderClass::Scalar) == Counter::Ds)
       touched = vector || scalar;
+    touched &= callersHave(function.callers.registers);
+    if (d.facts.control == Control::Barrier)
+      touched |= callersHave(function.callers.ldsWrites) || callersHave(function.callers.ldsCopies);
+    else if (readsLds(d))
+      touched |= callersHave(function.callers.ldsCopies);
     if (touched)
       found.push_back({HazardCode::EntryNotWaited, i, item, memorySlot, 3});
   }
@@ -162,7 +178,7 @@ bool Transfer::meets(Item item, uint32_t i) const {
   return !found.empty();
 }
 
-bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
+bool Transfer::stepItem(Item &item, uint32_t i, const CallFacts &call) const {
   const Decoded *d = at(i);
   if (!d)
     return true;
@@ -172,8 +188,7 @@ bool Transfer::stepItem(Item &item, uint32_t i, CounterSet callProves) const {
     return false;
   if (!issueOnly(item, i))
     return false;
-  if (d->facts.control == Control::Call && item.cls() != OrderClass::WaitStates &&
-      (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1))
+  if (d->facts.control == Control::Call && isProved(item, call))
     return false;
   if (item.kind() == ItemKind::StoreData) {
     item.age = static_cast<uint8_t>(std::min<unsigned>(255, item.age + waitStates(*d)));
@@ -211,7 +226,7 @@ void Transfer::passWaitStates(PendingState &state, const Decoded &d) const {
     state.removeIf([&](const Item &item) { return item.kind() == ItemKind::StoreData && item.age >= needed; });
 }
 
-void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const {
+void Transfer::step(PendingState &state, uint32_t i, const CallFacts &call, std::vector<Hazard> *found) const {
   const Decoded *dp = at(i);
   if (!dp)
     return;
@@ -225,7 +240,8 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
   }
   if (d.facts.waitsExp && !state.empty())
     state.removeIf([&](const Item &item) { return rules.clearedBy(item, d.wait); });
-  if (state.empty() && d.numEffects == 0 && d.numData == 0)
+  const bool isCall = d.facts.control == Control::Call;
+  if (state.empty() && d.numEffects == 0 && d.numData == 0 && !isCall)
     return;
   Operands operands;
   registersOf(d, i, operands);
@@ -246,7 +262,7 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
     if (found) {
       check(state, d, operands, i, *found);
       if (!function.entry.isKernel)
-        checkEntry(state, operands, i, *found);
+        checkEntry(state, d, operands, i, *found);
     }
     // gfx1250: a vector memory instruction may overwrite sources of older ones, because their translation comes first.
     // Like the compiler, the checker then takes the translation of those older ones as done.
@@ -265,11 +281,8 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
         return item.kind() == ItemKind::Register && item.producer != noProducer &&
                at(item.producer)->facts.family == Family::BarrierScc && at(item.producer)->immediate == d.immediate;
       });
-    if (d.facts.control == Control::Call && callProves)
-      state.removeIf([&](const Item &item) {
-        return item.cls() != OrderClass::WaitStates &&
-               (callProves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
-      });
+    if (d.facts.control == Control::Call && call.proves)
+      state.removeIf([&](const Item &item) { return isProved(item, call); });
     passWaitStates(state, d);
     // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
     for (RegRef r : operands.defs())
@@ -291,6 +304,12 @@ void Transfer::step(PendingState &state, uint32_t i, CounterSet callProves, std:
     if (effect.hasItem)
       state.put({.key = Item::make(slotOfItem(effect, i), effect.item, 3, effect.cls), .producer = i});
   }
+  // What the callee leaves pending: how many operations it issued behind that is not known, so none.
+  if (isCall)
+    for (size_t k = 0; k < ldsKinds.size(); ++k)
+      for (uint32_t rest = call.leaves[k]; rest != 0; rest &= rest - 1)
+        state.put({.key = Item::make(memorySlot, ldsKinds[k], 3, static_cast<OrderClass>(llvm::countr_zero(rest))),
+                   .producer = i});
   if (d.numData != 0 && isa.generation().wideStoreStates)
     for (RegRef r : operands.storeData())
       state.put({.key = Item::make(r.slot, ItemKind::StoreData, r.mask, OrderClass::WaitStates), .producer = i});

@@ -11,10 +11,6 @@
 
 namespace wavesan::waitcheck {
 
-/// Counters of which a call proves everything complete, as bits 1 << Counter.
-using CounterSet = uint16_t;
-inline constexpr CounterSet allCounters = (1u << numCounters) - 1;
-
 /// A hazard as the analysis finds it; Diagnostics.h turns it into something to read.
 struct Hazard {
   HazardCode code;
@@ -32,12 +28,11 @@ class Transfer {
 public:
   Transfer(const IsaContext &isa, const Function &function) : isa(isa), function(function), rules{isa.generation()} {}
 
-  /// Applies instruction i. `callProves`: for the call that it may be. Hazards are appended to `found` if that is not
-  /// null.
-  void step(PendingState &state, uint32_t i, CounterSet callProves, std::vector<Hazard> *found) const;
+  /// Applies instruction i. `call`: for the call that it may be. Hazards are appended to `found` if that is not null.
+  void step(PendingState &state, uint32_t i, const CallFacts &call, std::vector<Hazard> *found) const;
 
   /// The same for a single item. False if the item is complete, or superseded, behind instruction i.
-  bool stepItem(Item &item, uint32_t i, CounterSet callProves) const;
+  bool stepItem(Item &item, uint32_t i, const CallFacts &call) const;
 
   /// The item as the consumer at i sees it: after its own events were issued. False if those prove it complete.
   bool issueOnly(Item &item, uint32_t i) const;
@@ -65,7 +60,12 @@ private:
   void check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
              std::vector<Hazard> &found) const;
   void checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const;
-  void checkEntry(const PendingState &state, const Operands &operands, uint32_t i, std::vector<Hazard> &found) const;
+  void checkEntry(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
+                  std::vector<Hazard> &found) const;
+  bool isProved(const Item &item, const CallFacts &call) const {
+    return item.cls() != OrderClass::WaitStates &&
+           (call.proves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
+  }
   bool supersededInOrder(const Item &item, const Decoded &d) const;
   uint8_t waitStates(const Decoded &d) const;
   void passWaitStates(PendingState &state, const Decoded &d) const;

@@ -107,7 +107,7 @@ public:
       for (uint32_t i = f.blocks[b].first; i < f.blocks[b].last; ++i) {
         if (f.code[i].decoded >= 0 && isa.decoded(f.code[i].decoded).facts.control == Control::Wait)
           wait(i, state, deleted, field, weakened);
-        transfer.step(state, i, solution.callProves[b], nullptr);
+        transfer.step(state, i, solution.calls[b], nullptr);
       }
     }
   }

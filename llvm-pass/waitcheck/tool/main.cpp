@@ -92,6 +92,17 @@ int list(const Inputs &inputs) {
   return status;
 }
 
+/// A report that could not be written is no report. Says so where that is the case.
+bool written(llvm::raw_fd_ostream &out, const std::string &name) {
+  out.flush();
+  if (!out.has_error())
+    return true;
+  const std::string why = out.error().message();
+  out.clear_error(); // or the stream's end would end the process
+  llvm::errs() << "wavesan check: cannot write " << (name.empty() ? "the report" : name) << ": " << why << "\n";
+  return false;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -101,8 +112,10 @@ int main(int argc, char **argv) {
   Inputs inputs;
   for (const std::string &path : line.paths)
     readInput(path, line.input, inputs);
-  if (line.list)
-    return list(inputs);
+  if (line.list) {
+    const int status = list(inputs);
+    return written(llvm::outs(), "") ? status : 2;
+  }
 
   std::unique_ptr<llvm::raw_fd_ostream> file;
   if (!line.output.empty()) {
@@ -122,7 +135,6 @@ int main(int argc, char **argv) {
   const std::vector<Outcome> outcomes = checkAll(inputs, line);
   Summary summary;
   summary.inputs = &inputs;
-  summary.objects = outcomes.size();
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].result) {
       sink->problem(inputs.objects[i].name, outcomes[i].error);
@@ -130,6 +142,7 @@ int main(int argc, char **argv) {
       continue;
     }
     const CheckResult &r = *outcomes[i].result;
+    ++summary.objects;
     sink->object(inputs.objects[i].name, r);
     summary.counts.add(r.counts);
     summary.hazards += r.diagnostics.size() + r.counts.dropped;
@@ -143,6 +156,10 @@ int main(int argc, char **argv) {
     sink->problem("input", "no GPU code was found");
     ++summary.failedObjects;
   }
+  if (!line.check.kernelPattern.empty() && summary.objects != 0 && summary.counts.kernels == 0) {
+    sink->problem("--kernel=" + line.check.kernelPattern, "matches no kernel");
+    ++summary.failedObjects;
+  }
   sink->finish(summary);
-  return summary.exitCode();
+  return written(file ? *file : asCompiler ? llvm::errs() : llvm::outs(), line.output) ? summary.exitCode() : 2;
 }
