@@ -54,8 +54,8 @@ void BranchFacts::step(const IsaContext &isa, const Function &f, uint32_t instru
   if (!decoded)
     return;
   const Decoded &d = *decoded;
-  if (d.facts.control == Control::Call || d.facts.control == Control::Unsupported) {
-    constants.clear(); // the callee may write anything
+  if (d.facts.control == Control::Call || d.facts.control == Control::Unsupported || d.facts.relativeDefs) {
+    constants.clear(); // the callee may write anything, so may an index
     outcomes.clear();
     return;
   }
@@ -84,7 +84,8 @@ bool BranchFacts::leave(const IsaContext &isa, const Function &f, const Block &b
   if (!name.starts_with("S_CBRANCH_SCC"))
     return true;
   const bool condition = name.starts_with("S_CBRANCH_SCC1") == taken;
-  // The comparison: the last instruction of the block that writes the scalar condition. Its operands must be unchanged since.
+  // The comparison: the last instruction of the block that writes the scalar condition. Its operands must be unchanged
+  // since.
   const uint16_t scc = isa.sccSlot();
   Operands operands;
   for (uint32_t i = b.last - 1; i-- > b.first;) {
@@ -101,6 +102,8 @@ bool BranchFacts::leave(const IsaContext &isa, const Function &f, const Block &b
       return true;
     for (uint32_t k = i + 1; k < b.last - 1; ++k)
       if (const Decoded *later = decodedAt(isa, f, k)) {
+        if (later->facts.relativeDefs)
+          return true;
         isa.operands(*later, f.bytesAt(k).data(), operands);
         for (RegRef r : operands.defs())
           if (r.slot == d->scalar.a || r.slot == d->scalar.b)

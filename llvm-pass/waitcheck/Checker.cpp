@@ -34,13 +34,17 @@ void CheckCounts::add(const CheckCounts &o) {
   gaps.unknownWaits += o.gaps.unknownWaits;
   gaps.externalCalls += o.gaps.externalCalls;
   gaps.wideRegisters += o.gaps.wideRegisters;
-  gaps.relativeRegisters += o.gaps.relativeRegisters;
+  gaps.indices += o.gaps.indices;
 }
 
 FunctionResult analyseFunction(const IsaContext &isa, const Function &f, CalleeFacts callee) {
   FunctionResult r;
   r.solution = solve(isa, f, callee);
   r.hazards = findHazards(isa, f, r.solution);
+  for (const Hazard &h : r.hazards)
+    if (h.unknownIndex && (r.unknownIndices.empty() || r.unknownIndices.back() != h.consumer))
+      r.unknownIndices.push_back(h.consumer);
+  llvm::erase_if(r.hazards, [](const Hazard &h) { return h.unknownIndex; });
   return r;
 }
 
@@ -426,7 +430,8 @@ private:
     say(g.unknownWaits, "waits with a number in a register (taken to wait for nothing)");
     say(g.externalCalls, "calls out of the object (taken to keep to the calling convention)");
     say(g.wideRegisters, "vector instructions whose registers are not known (s_set_vgpr_msb)");
-    say(g.relativeRegisters, "instructions that choose registers by an index (taken to mean the first)");
+    say(g.indices, "instructions that choose a register by an index without known bounds while operations are pending "
+                   "on registers");
     line.pop_back();
     if (!g.firstName.empty())
       line += " (first: " + g.firstName + ")";
@@ -434,8 +439,11 @@ private:
   }
 
   void report(Function &f, IsaContext &isa, CheckResult &to) {
-    countGaps(f, to);
     const FunctionResult found = analyseFunction(isa, f, [&](const Block &b) { return factsOf(b); });
+    f.gaps.indices += static_cast<unsigned>(found.unknownIndices.size());
+    if (!found.unknownIndices.empty() && f.gaps.firstName.empty())
+      f.gaps.firstName = isa.disassemble(f.bytesAt(found.unknownIndices[0]), f.addressOf(found.unknownIndices[0]));
+    countGaps(f, to);
     (f.entry.isKernel ? to.counts.kernels : to.counts.functions) += 1;
     to.counts.steps += found.solution.steps;
     for (uint32_t b : f.order)

@@ -53,6 +53,7 @@ llvm::Expected<CheckResult> checkObject(llvm::MemoryBufferRef image, const Check
 struct FunctionResult {
   Solution solution;
   std::vector<Hazard> hazards;
+  std::vector<uint32_t> unknownIndices; ///< instructions that may be hazards, by an index without known bounds
 };
 FunctionResult analyseFunction(const IsaContext &isa, const Function &f, CalleeFacts callee);
 

@@ -37,6 +37,9 @@ Confidence confidenceOf(const IsaContext &isa, const Function &f, const Hazard &
   default:
     break;
   }
+  const OpcodeFacts &consumer = isa.decoded(f.code[h.consumer].decoded).facts;
+  if (consumer.relativeUses || consumer.relativeDefs) // which register it means is not known
+    return Confidence::Possible;
   // What a callee leaves pending it may leave on some of its paths only.
   if (path.producer != noProducer && isa.decoded(f.code[path.producer].decoded).facts.control == Control::Call)
     return Confidence::Possible;

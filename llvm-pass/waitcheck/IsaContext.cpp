@@ -158,6 +158,9 @@ llvm::Error IsaContext::initialize() {
   for (unsigned i = 0; i < 102; ++i) // pairs are found as neighbours
     if (slotOf("s" + std::to_string(i)) != s0 + i)
       return llvm::createStringError("LLVM numbers scalar registers in an unexpected order");
+  firstScalar = s0;
+  for (lastScalar = s0 + 101; slotOf("s" + std::to_string(lastScalar + 1 - s0)) == lastScalar + 1;)
+    ++lastScalar;
   return llvm::Error::success();
 }
 

@@ -161,6 +161,8 @@ public:
   /// "v5", "a3", "s[4]"-style single names: "s4", "vcc_lo", "m0", "ttmp3".
   const std::string &slotName(unsigned slot) const { return slotNames[slot]; }
   bool isVector(unsigned slot) const { return slotIsVector[slot]; }
+  /// s0 to the last of the general scalar registers.
+  bool isPlainScalar(unsigned slot) const { return slot >= firstScalar && slot <= lastScalar; }
   bool isExec(unsigned slot) const { return slot == execLow || slot == execHigh; }
   uint16_t slotOf(llvm::StringRef name) const; ///< noSlot if there is none
   /// Adds an instruction that no bytes stand for (tests: weakened waits). Returns its index.
@@ -227,7 +229,7 @@ private:
   std::vector<std::vector<RegRef>> registersOf; ///< by LLVM register number
   std::vector<std::string> slotNames;
   std::vector<bool> slotIsVector;
-  uint16_t scc = noSlot, vccHigh = noSlot, execLow = noSlot, execHigh = noSlot;
+  uint16_t scc = noSlot, vccHigh = noSlot, execLow = noSlot, execHigh = noSlot, firstScalar = noSlot, lastScalar = 0;
   std::vector<Decoded> instructions;
   std::vector<RegRef> pool;
   llvm::DenseMap<uint64_t, int> byDword, byQword; ///< -2: longer

@@ -229,6 +229,12 @@ WaitForm waitForm(StringRef stem) {
   return WaitForm::None;
 }
 
+/// MOVRELS: the source; MOVRELD: the result; MOVRELSD and SWAPREL: both.
+void chosenByIndex(StringRef stem, OpcodeFacts &f) {
+  f.relativeUses = stem.contains("RELS") || stem.contains("SWAPREL");
+  f.relativeDefs = stem.contains("RELD") || stem.contains("RELSD") || stem.contains("SWAPREL");
+}
+
 /// Scalar control and arithmetic. True if the name is one of them.
 bool scalarControl(StringRef stem, OpcodeFacts &f) {
   f.wait = waitForm(stem);
@@ -277,8 +283,10 @@ bool scalarControl(StringRef stem, OpcodeFacts &f) {
     f.scalar = ScalarForm::Add64;
   else if (stem == "S_GETPC_B64")
     f.scalar = ScalarForm::GetPc;
-  else if (stem.starts_with("S_MOVREL") || any(stem, {"S_SET_GPR_IDX_ON", "S_SET_GPR_IDX_MODE"}))
-    f.relative = true;
+  else if (stem.starts_with("S_MOVREL"))
+    chosenByIndex(stem, f);
+  else if (any(stem, {"S_SET_GPR_IDX_ON", "S_SET_GPR_IDX_OFF", "S_SET_GPR_IDX_MODE"}))
+    f.indexMode = true;
   else if (stem.starts_with("S_CMP_") || stem.starts_with("S_CMPK_"))
     f.scalar = ScalarForm::Compare;
   else
@@ -334,7 +342,8 @@ OpcodeFacts classify(StringRef name, bool mayLoad, bool mayStore, unsigned numDe
     // wakes a sleeping wave; LLVM marks it as memory only to keep its place
   } else {
     f.valu = stem.starts_with("V_");
-    f.relative = any(stem, {"V_MOVREL", "V_SWAPREL"});
+    if (any(stem, {"V_MOVREL", "V_SWAPREL"}))
+      chosenByIndex(stem, f);
     f.sdwa = f.valu && stem.contains("_sdwa");
     f.waitsExp = stem.starts_with("V_INTERP_") && stem.contains("_inreg");
     known = !mayLoad && !mayStore;

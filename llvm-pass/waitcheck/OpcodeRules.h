@@ -93,7 +93,9 @@ struct OpcodeFacts {
   bool sdwa : 1 = false;
   bool wideStoreCandidate : 1 = false;
   bool nop : 1 = false;
-  bool relative : 1 = false;     ///< registers are chosen by M0 or an index, here or in what follows
+  bool relativeUses : 1 = false; ///< reads any register from the named one on, chosen by M0 or an index
+  bool relativeDefs : 1 = false; ///< writes any register from the named one on
+  bool indexMode : 1 = false;    ///< changes what registers the vector instructions behind it mean
   bool vgprMsb : 1 = false;      ///< changes the meaning of VGPR numbers (gfx1250)
   bool wholeBarrier : 1 = false; ///< a barrier that needs no number
   bool padding : 1 = false;      ///< s_code_end, s_nop

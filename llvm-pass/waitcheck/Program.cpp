@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Program.h"
 
+#include "IndexRanges.h"
+
 #include "LdsFacts.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -20,6 +22,8 @@ public:
 
   /// Executes the instruction at `bytes`.
   void step(const Decoded &d, const uint8_t *bytes, uint64_t nextAddress) {
+    if (d.facts.relativeDefs)
+      return clear();
     const ScalarOperands s = d.scalar;
     std::optional<uint32_t> low, high;
     const bool newCarryKnown = d.facts.scalar == ScalarForm::Add || d.facts.scalar == ScalarForm::AddCarry;
@@ -149,6 +153,7 @@ public:
     connect();
     orderBlocks();
     widenRegisters();
+    resolveIndices(isa, f, notFollowed);
     countGaps();
   }
 
@@ -486,8 +491,8 @@ private:
           note(f.gaps.undecodable, i);
         else if (d->unsupported || d->facts.control == Control::Unsupported)
           note(f.gaps.unsupported, i);
-        else if (d->facts.relative)
-          note(f.gaps.relativeRegisters, i);
+        else if (!notFollowed.empty() && notFollowed.contains(i))
+          note(f.gaps.indices, i);
         else if (d->waitUnknown)
           note(f.gaps.unknownWaits, i);
         else if (!notWidened.empty() && notWidened.contains(i))
@@ -507,6 +512,7 @@ private:
   llvm::DenseMap<uint32_t, uint32_t> joins;         ///< chunk ends that fall into existing code
   llvm::DenseSet<uint32_t> unresolved;
   llvm::DenseSet<uint32_t> notWidened; ///< vector instructions behind an unknown s_set_vgpr_msb
+  llvm::DenseSet<uint32_t> notFollowed;
   uint16_t returnSlot = noSlot;
 };
 

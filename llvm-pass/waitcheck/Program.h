@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -48,12 +49,13 @@ struct Gaps {
   unsigned indirectBranches = 0; ///< assumed to go to every block of the function
   unsigned unknownWaits = 0;     ///< waits whose number is in a register: assumed to wait for nothing
   unsigned externalCalls = 0;    ///< callee outside the object: assumed to keep to the calling convention
-  unsigned relativeRegisters = 0; ///< instructions that choose registers by an index: taken to name the first
+  unsigned indices = 0; ///< registers chosen by an index without known bounds while operations are pending on some, and
+                        ///< index modes that are not followed
   unsigned wideRegisters = 0; ///< vector instructions whose registers s_set_vgpr_msb changes in a way that is not known
   std::string firstName;      ///< disassembly of the first of them
   bool any() const {
     return undecodable || unsupported || indirectBranches || unknownWaits || externalCalls || wideRegisters ||
-           relativeRegisters;
+           indices;
   }
 };
 
@@ -77,6 +79,7 @@ struct Function {
   std::vector<uint32_t> order; ///< reachable blocks in reverse post order
   Gaps gaps;
   std::shared_ptr<const LdsFacts> lds;         ///< null: no copies into LDS
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> indices; ///< least and greatest, where an instruction's index has them
   EntryFacts callers = EntryFacts::anything(); ///< of a function that is no kernel
   bool callersSeeReturn = false; ///< its callers are checked with the LDS operations that it leaves pending
 

@@ -16,6 +16,15 @@ bool ownTranslation(const Decoded &d) {
   return false;
 }
 
+/// LLVM lists the result of MOVRELD among the uses, in front.
+bool isResultAmongUses(const Decoded &d, const Operands &operands) {
+  return d.facts.relativeDefs && operands.defs().empty() && !operands.uses().empty();
+}
+
+llvm::ArrayRef<RegRef> readBy(const Decoded &d, const Operands &operands) {
+  return operands.uses().drop_front(isResultAmongUses(d, operands) ? 1 : 0);
+}
+
 /// A FLAT read may go to LDS; where its address lies is not followed, so it is never apart.
 bool readsLds(const Decoded &d) {
   return d.facts.read && !d.facts.toLds &&
@@ -67,20 +76,20 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
       }
     found.push_back({code, i, item, slot, common});
   };
-  for (RegRef r : operands.uses())
-    if (state.mayHave(r.slot))
+  for (RegRef r : readBy(d, operands))
+    if (state.mayHave(r.slot) && !(d.facts.relativeUses && isChosen(d, r.slot)))
       for (const Item &item : state.at(r.slot))
         if (item.kind() == ItemKind::Register && (item.mask() & r.mask))
           add(HazardCode::ReadPending, item, r.slot, static_cast<uint8_t>(item.mask() & r.mask));
   // Reading what one then overwrites is one mistake, not two.
   auto alsoRead = [&](uint16_t slot, uint8_t mask) {
-    for (RegRef u : operands.uses())
+    for (RegRef u : readBy(d, operands))
       if (u.slot == slot && (u.mask & mask))
         return true;
     return false;
   };
   for (RegRef r : operands.defs())
-    if (state.mayHave(r.slot))
+    if (state.mayHave(r.slot) && !(d.facts.relativeDefs && isChosen(d, r.slot)))
       for (const Item &item : state.at(r.slot)) {
         const uint8_t common = item.mask() & r.mask;
         if (!common)
@@ -93,6 +102,8 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
         else if (item.kind() == ItemKind::StoreData && d.facts.valu)
           add(HazardCode::WideStoreDataWrite, item, r.slot, common);
       }
+  if (d.facts.relativeUses || d.facts.relativeDefs)
+    checkChosenByIndex(state, d, operands, i, found);
   const bool ldsRead = readsLds(d);
   if (ldsRead || d.facts.control == Control::Barrier)
     for (const Item &item : state.withoutRegister()) {
@@ -108,6 +119,46 @@ void Transfer::check(const PendingState &state, const Decoded &d, const Operands
     }
   if (d.facts.control == Control::SetPc)
     checkReturn(state, i, found);
+}
+
+/// The register that an index chooses lies as far behind the named one as the index says; without bounds, anywhere
+/// behind it.
+void Transfer::checkChosenByIndex(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
+                                  std::vector<Hazard> &found) const {
+  const auto index = function.indices.find(i);
+  const bool known = index != function.indices.end();
+  enum class Reach { None, Unknown, Yes };
+  auto reach = [&](llvm::ArrayRef<RegRef> named, uint16_t slot) {
+    uint16_t first = noSlot, last = 0;
+    for (RegRef r : named)
+      if (isChosen(d, r.slot)) {
+        first = std::min(first, r.slot);
+        last = std::max(last, r.slot);
+      }
+    if (first == noSlot || slot < first)
+      return Reach::None;
+    if (known)
+      return slot >= first + index->second.first && slot <= last + index->second.second ? Reach::Yes : Reach::None;
+    return slot <= last ? Reach::Yes : Reach::Unknown;
+  };
+  const llvm::ArrayRef<RegRef> results =
+      isResultAmongUses(d, operands) ? operands.uses().take_front() : operands.defs();
+  for (const Item &item : state.all()) {
+    const uint16_t slot = item.slot();
+    if (slot >= firstCopySlot || !isChosen(d, slot))
+      continue;
+    auto add = [&](HazardCode code, Reach how) {
+      found.push_back({code, i, item, slot, item.mask(), how == Reach::Unknown});
+    };
+    const Reach reads = d.facts.relativeUses ? reach(readBy(d, operands), slot) : Reach::None;
+    const Reach writes = d.facts.relativeDefs ? reach(results, slot) : Reach::None;
+    if (item.kind() == ItemKind::Register && reads != Reach::None)
+      add(HazardCode::ReadPending, reads);
+    else if (item.kind() == ItemKind::Register && writes != Reach::None)
+      add(HazardCode::WritePending, writes);
+    else if (item.kind() == ItemKind::Source && writes != Reach::None)
+      add(HazardCode::WriteLockedSource, writes);
+  }
 }
 
 /// Only a return: what a tail-called function must wait for, it waits for at its entry. LDS operations are looked for
@@ -195,6 +246,8 @@ bool Transfer::stepItem(Item &item, uint32_t i, const CallFacts &call) const {
     return item.age < isa.generation().wideStoreStates;
   }
   if (item.kind() == ItemKind::Register || item.kind() == ItemKind::Source) {
+    if (d->facts.relativeDefs)
+      return true;
     Operands operands;
     registersOf(*d, i, operands);
     for (RegRef r : operands.defs())
@@ -285,8 +338,9 @@ void Transfer::step(PendingState &state, uint32_t i, const CallFacts &call, std:
       state.removeIf([&](const Item &item) { return isProved(item, call); });
     passWaitStates(state, d);
     // A hazard with a pending result has been reported or is none; either way the register now holds something newer.
+    // (What an index chooses is not known to be the one.)
     for (RegRef r : operands.defs())
-      if (state.mayHave(r.slot))
+      if (state.mayHave(r.slot) && !d.facts.relativeDefs)
         state.overwrite(r.slot, r.mask);
   }
   for (unsigned e = 0; e < d.numEffects; ++e) {

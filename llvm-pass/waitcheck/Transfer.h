@@ -9,6 +9,8 @@
 #include "PendingState.h"
 #include "Program.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace wavesan::waitcheck {
 
 /// A hazard as the analysis finds it; Diagnostics.h turns it into something to read.
@@ -18,6 +20,7 @@ struct Hazard {
   Item item;         ///< as it stood when the consumer was issued
   uint16_t slot;     ///< the register; memorySlot if none
   uint8_t mask;      ///< the bytes in common: low half, high half, both
+  bool unknownIndex = false; ///< no hazard for sure: an index without known bounds may choose the register
 };
 
 /// Steps through the instructions of one function.
@@ -59,12 +62,18 @@ private:
   }
   void check(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
              std::vector<Hazard> &found) const;
+  void checkChosenByIndex(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
+                          std::vector<Hazard> &found) const;
   void checkReturn(const PendingState &state, uint32_t i, std::vector<Hazard> &found) const;
   void checkEntry(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
                   std::vector<Hazard> &found) const;
   bool isProved(const Item &item, const CallFacts &call) const {
     return item.cls() != OrderClass::WaitStates &&
            (call.proves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
+  }
+  /// Whether an index chooses among registers like this one.
+  bool isChosen(const Decoded &d, uint16_t slot) const {
+    return d.facts.valu ? isa.isVector(slot) : isa.isPlainScalar(slot);
   }
   bool supersededInOrder(const Item &item, const Decoded &d) const;
   uint8_t waitStates(const Decoded &d) const;

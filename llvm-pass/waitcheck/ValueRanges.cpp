@@ -195,7 +195,8 @@ ValueRange compute(Operation operation, StringRef stem, llvm::ArrayRef<ValueRang
     const unsigned width = c.low & 31;
     return bitAnd(shiftRight(a, b), ValueRange::exactly((1u << width) - 1));
   }
-  case Operation::LaneCount: // no lane lies below lane 0, and the last lane of the half that is counted in does not count itself
+  case Operation::LaneCount: // no lane lies below lane 0, and the last lane of the half that is counted in does not
+                             // count itself
     return between(b.low, uint64_t(b.high) + (allOfLowHalf && stem.contains("_LO_") ? 32 : 31), b.lane0);
   case Operation::FirstLane:
   case Operation::None:
@@ -234,12 +235,17 @@ void ValueRanges::step(const Decoded &d, llvm::ArrayRef<uint8_t> bytes, bool fin
     execFull = false;
     return;
   }
+  if (d.facts.relativeDefs) {
+    std::erase_if(known, [&](const auto &v) { return isa.isVector(v.first) == d.facts.valu; }); // any of them
+    return;
+  }
   if (d.numDefs == 0)
     return;
   Operands operands;
   isa.operands(d, bytes.data(), operands);
-  const Operation operation =
-      final && !d.wide && d.numEffects == 0 ? operationOf(isa.opcodeStem(d.opcode)) : Operation::None;
+  const Operation operation = final && !d.wide && !d.facts.relativeUses && d.numEffects == 0
+                                  ? operationOf(isa.opcodeStem(d.opcode))
+                                  : Operation::None;
   PlainInstruction p;
   const bool understood = operation != Operation::None && isa.plain(bytes, p) && p.numDefs == 1 &&
                           !p.operands.empty() && p.operands[0].kind == PlainOperand::Kind::Register &&

@@ -19,7 +19,7 @@ using namespace wavesan::waitcheck::test;
 
 namespace {
 
-const char *const files[] = {"lds", "memory", "calls"};
+const char *const files[] = {"lds", "memory", "calls", "indexed"};
 
 /// Files for that target: registers beyond v255 exist on gfx1250 only.
 std::vector<std::string> filesFor(const std::string &target) {

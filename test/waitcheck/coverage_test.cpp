@@ -58,25 +58,3 @@ TEST(Coverage, ABranchToTheLastBytesOfASection) {
     EXPECT_EQ(r.counts.incompleteFunctions, 1u) << tail;
   }
 }
-
-TEST(Coverage, RegistersChosenByAnIndex) {
-  struct {
-    const char *target, *text;
-  } const all[] = {{"gfx90a", "s_set_gpr_idx_on s2, gpr_idx(SRC0)\n v_mov_b32_e32 v4, v8\n s_set_gpr_idx_off"},
-                   {"gfx90a", "s_set_gpr_idx_on s2, gpr_idx(DST)\n v_mov_b32_e32 v4, v8\n s_set_gpr_idx_off"},
-                   {"gfx90a", "s_movrels_b32 s4, s8"},
-                   {"gfx90a", "s_movreld_b64 s[4:5], s[8:9]"},
-                   {"gfx1030", "v_movrels_b32_e32 v4, v8"},
-                   {"gfx1030", "v_movreld_b32_e32 v4, v8"},
-                   {"gfx1030", "v_movrelsd_b32_e32 v4, v8"},
-                   {"gfx1030", "v_movrelsd_2_b32_e32 v4, v8"},
-                   {"gfx1030", "v_swaprel_b32 v4, v8"},
-                   {"gfx1030", "s_movrelsd_2_b32 s4, s8"},
-                   {"gfx1100", "v_movrels_b32_e32 v4, v8"},
-                   {"gfx1201", "v_movreld_b32_e32 v4, v8"}};
-  for (const auto &each : all) {
-    const CheckResult r = checkBody(each.target, each.text);
-    EXPECT_EQ(r.counts.gaps.relativeRegisters, 1u) << each.text;
-    EXPECT_EQ(r.counts.incompleteFunctions, 1u) << each.text;
-  }
-}
