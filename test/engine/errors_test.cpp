@@ -16,7 +16,7 @@ declare void @llvm.amdgcn.s.barrier()
 declare void @llvm.amdgcn.s.barrier.signal(i32)
 declare void @llvm.amdgcn.s.barrier.wait(i16)
 declare void @llvm.trap()
-declare double @llvm.amdgcn.trig.preop.f64(double, i32)
+declare float @llvm.amdgcn.cubeid(float, float, float)
 declare ptr addrspace(4) @llvm.amdgcn.implicitarg.ptr()
 )";
 
@@ -36,8 +36,8 @@ void expectOutcome(const Outcome &outcome, Outcome::Kind kind, std::initializer_
 TEST(Errors, UnsupportedInstructionIsNamedWithItsPosition) {
   const char ir[] = R"(
 define amdgpu_kernel void @k(ptr addrspace(1) %out) !dbg !4 {
-  %r = call double @llvm.amdgcn.trig.preop.f64(double 1.0, i32 1), !dbg !5
-  store double %r, ptr addrspace(1) %out, !dbg !5
+  %r = call float @llvm.amdgcn.cubeid(float 1.0, float 1.0, float 1.0), !dbg !5
+  store float %r, ptr addrspace(1) %out, !dbg !5
   ret void, !dbg !5
 }
 define amdgpu_kernel void @other(ptr addrspace(1) %out) {
@@ -56,7 +56,7 @@ define amdgpu_kernel void @other(ptr addrspace(1) %out) {
   auto program = load(assemble(std::string(ir) + kDeclarations));
   uint64_t out = 0;
   expectOutcome(run(*program, "k", linear(64, 64), arguments(&out)), Outcome::UnsupportedInstruction,
-                {"llvm.amdgcn.trig.preop.f64", "(kernel k, blur.hip:12)"});
+                {"llvm.amdgcn.cubeid", "(kernel k, blur.hip:12)"});
   // Other kernels of the module run.
   EXPECT_TRUE(run(*program, "other", linear(64, 64), arguments(&out)));
   EXPECT_EQ(out, 5u);

@@ -16,6 +16,7 @@
 #include "function.h"
 #include "handlers.h"
 #include "lds_layout.h"
+#include "matrix.h"
 #include "module_state.h"
 #include "types.h"
 
@@ -192,6 +193,7 @@ private:
   bool decodeFloatIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeAmdgcnIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeCrossLaneIntrinsic(llvm::CallBase &i, unsigned id);
+  void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void intBinaryCall(llvm::CallBase &i, IntBinary op, bool isSigned);
   void intUnaryCall(llvm::CallBase &i, IntUnary op, uint32_t sub);
   void floatUnaryCall(llvm::CallBase &i, FloatUnary op);

@@ -152,7 +152,7 @@ struct Repack {
 Handler dynamicExtract(Width); ///< d = a[c], n elements, index width in sub (Width)
 Handler dynamicInsert(Width);  ///< d[n] = a[n] with [c] = b
 enum class Misc { Perm, AlignByte, AlignBit, Sad8, Ubfe, Sbfe, MulU24, MulI24, MulHiU24, MulHiI24, CvtPkRtz, CvtPkU16, CvtPkI16,
-  CvtPkNormI16, CvtPkNormU16, Lerp, DivFixupF32, DivFixupF64, SDot4, UDot4 };
+  CvtPkNormI16, CvtPkNormU16, Lerp, DivFixupF32, DivFixupF64, SDot4, UDot4, TrigPreop };
 Handler misc(Misc);
 Handler divScale(FloatKind); ///< a: numerator, b: denominator, sub: 1 to scale the numerator; d: value, c: flag
 Handler divFmas(FloatKind);  ///< a, b, c and flag in extra's register (const Register*)

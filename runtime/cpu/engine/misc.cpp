@@ -7,6 +7,8 @@
 #include "lanes.h"
 #include "small_float.h"
 
+#include <cmath>
+
 namespace wavesan::cpu::engine {
 
 namespace {
@@ -233,6 +235,35 @@ template <class F, class B> void divFixupRun(Wave &w, const Op &o) {
   forEachLane(w.exec, [&](uint32_t i) { d[i] = divFixup<F, B>(a[i], b[i], c[i]); });
 }
 
+/// The first 1216 bits of 2 / pi behind the point, highest first (from Machin's formula).
+constexpr uint32_t kTwoOverPi[] = {
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+    0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+    0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab,
+};
+
+/// v_trig_preop_f64: 53 bits of 2 / pi, the segment'th from where they matter for an argument of that exponent, at their place
+/// value; 0 behind the end of the constant.
+double trigPreop(double x, uint32_t segment) {
+  const uint32_t exponent = uint32_t(bitCast<uint64_t>(x) >> 52) & 0x7ff;
+  const uint32_t shift = (segment & 31) * 53 + (exponent > 1077 ? exponent - 1077 : 0);
+  const uint32_t word = shift / 32, bit = shift % 32;
+  if (word + 2 >= std::size(kTwoOverPi))
+    return 0;
+  uint64_t bits = uint64_t(kTwoOverPi[word]) << 32 | kTwoOverPi[word + 1];
+  if (bit)
+    bits = bits << bit | kTwoOverPi[word + 2] >> (32 - bit);
+  return std::ldexp(double(bits >> 11), -53 - int(shift) + (exponent >= 1968 ? 128 : 0));
+}
+void trigPreopRun(Wave &w, const Op &o) {
+  const double *a = w.at<double>(o.a);
+  const uint32_t *b = w.at<uint32_t>(o.b);
+  double *d = w.at<double>(o.d);
+  forEachLane(w.exec, [&](uint32_t i) { d[i] = trigPreop(a[i], b[i]); });
+}
+
 /// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers.
 template <class F, int maxExponent, int mantissaBits> void divScaleRun(Wave &w, const Op &o) {
   const F *numerators = w.at<F>(o.a), *denominators = w.at<F>(o.b);
@@ -317,6 +348,7 @@ Handler misc(Misc which) {
     WAVESAN_MISC(SDot4)
     WAVESAN_MISC(UDot4)
 #undef WAVESAN_MISC
+  case Misc::TrigPreop: return trigPreopRun;
   case Misc::DivFixupF32: return divFixupRun<float, uint32_t>;
   case Misc::DivFixupF64: return divFixupRun<double, uint64_t>;
   }

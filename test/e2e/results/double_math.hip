@@ -1,7 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Double precision: Simpson's rule for exp(-x) sqrt(x) + fma in each work-item, tree reduction in LDS, divisions and rounding.
-// RUN: %clean %s
+// Sines of large arguments.
+// RUN: %clean --kernels 2 %s
 #include "twin.h"
 
 #include <cmath>
@@ -26,6 +27,21 @@ __global__ void integrate(double *out, double upper) {
     out[blockIdx.x] = partial[0];
 }
 
+__global__ void sines(const double *x, double *out) { out[threadIdx.x] = sin(x[threadIdx.x]); }
+
+int wrongSines() {
+  std::vector<double> x(64);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = std::ldexp(1.0 + double(i) / 64, int(i) * 16);
+  double *out = twin::onDevice(std::vector<double>(x.size()));
+  sines<<<1, 64>>>(twin::onDevice(x), out);
+  const std::vector<double> got = twin::fromDevice(out, x.size());
+  int wrong = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    wrong += !(std::fabs(got[i] - std::sin(x[i])) < 4e-16);
+  return wrong;
+}
+
 int main() {
   double *out = twin::onDevice(std::vector<double>(kGroups));
   const double upper = 5, h = upper / kIntervals;
@@ -36,5 +52,5 @@ int main() {
   for (double part : twin::fromDevice(out, kGroups))
     got += part;
   std::printf("integral %.15g, expected %.15g\n", got, expected);
-  return twin::verdict(!(std::fabs(got - expected) < 1e-11 * expected)); // the order of additions differs
+  return twin::verdict(wrongSines() + !(std::fabs(got - expected) < 1e-11 * expected)); // the order of additions differs
 }
