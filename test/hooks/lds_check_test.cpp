@@ -145,7 +145,7 @@ void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
     checkLanes(plain.shadow, view, a.exec, a.address, [&](unsigned) { return uint64_t(a.size); }, a.info, a.site, 0,
                accessorOf(plain.shadow, view.wave, a.info, a.site));
     ++accesses;
-    ASSERT_TRUE(fast.shadow.lines == plain.shadow.lines) << "step " << step << " of seed " << seed;
+    ASSERT_TRUE(fast.shadow.cells == plain.shadow.cells) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.table, plain.table) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.shadow.counters.racesSeen, plain.shadow.counters.racesSeen)
         << "step " << step << " of seed " << seed;

@@ -31,11 +31,6 @@ enum class Step : uint32_t {
   AskTheCore                     ///< there may be a conflict or a loss
 };
 
-/// The four slots of a cell.
-struct Cell {
-  uint64_t slots[core::kSlotsPerCell];
-};
-
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
 [[gnu::noinline]] Step stepFor(const Cell &cell, const core::Accessor &a, const uint32_t *floors) {
@@ -75,36 +70,50 @@ struct Row {
 };
 inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 
-/// Settles rows of granules of one access, if it can.
+/// A cell in one register.
+typedef uint64_t CellBits __attribute__((vector_size(sizeof(Cell))));
+
+/// Settles granules of one access, if it can.
 class RowCheck {
 public:
   [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
-      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+      : Cells(s.cells.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
         Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
     if (Known.generation == a.generation)
       return;
     Known.generation = a.generation;
-    for (auto &kept : Known.kept)
-      kept.found[0] = ~uint64_t(0); // no cell, since not all bits decide
+    for (Cell &found : Known.found)
+      found.slots[0] = ~uint64_t(0); // no cell, since not all bits decide
+  }
+
+  uint32_t granules() const { return Granules; }
+  uint64_t notRecorded() const { return NotRecorded; }
+
+  /// Settles one granule, less than granules(), that lane `lane` touches first; false if the core must look at it.
+  [[gnu::always_inline]] inline bool single(uint32_t granule, uint32_t lane) {
+    Cell &cell = Cells[granule];
+    const Step step = stepOf(cell);
+    if (step < Step::Nothing)
+      cell.slots[uint32_t(step)] = Record | lane * kLaneUnit;
+    else if (step != Step::Nothing)
+      return notStored(step, 1);
+    return true;
   }
 
   /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
   /// that touch it: either the first one's record is there for the others, or all of them are left to the core.
   [[gnu::always_inline]] inline LaneMask operator()(const Row &row) {
-    if (row.count <= 2 && uint64_t(row.first) + row.count <= Granules) {
-      const LaneMask open = single(row, 0);
-      return row.count == 1 ? open : open | single(row, 1);
-    }
     const uint32_t inside = row.first < Granules ? std::min(row.count, Granules - row.first) : 0;
     LaneMask open = 0;
     for (uint32_t done = 0; done < inside;) {
-      const uint32_t inLine = (row.first + done) % CellLine::kCells;
-      const uint32_t n = std::min(inside - done, CellLine::kCells - inLine);
-      if (alike(row.first + done, n)) {
-        open |= part(row, done, n);
+      const uint32_t n = std::min(inside - done, kPart);
+      if (n > 2 && alike(row.first + done, n)) {
+        if (!part(row.first + done, n, [&](uint32_t i) { return laneOf(row, done + i); }))
+          open |= lanesOf(row, done, done + n);
       } else {
         for (uint32_t i = done; i < done + n; ++i)
-          open |= single(row, i);
+          if (!single(row.first + i, laneOf(row, i)))
+            open |= lanesOf(row, i, i + 1);
       }
       done += n;
     }
@@ -112,96 +121,78 @@ public:
       open |= lanesOf(row, inside, row.count); // bytes behind the shadow are the core's business
     return open;
   }
-  uint64_t notRecorded() const { return NotRecorded; }
+
+  /// `count` granules from `first` on, all less than granules(), one for each lane from `lane` on; returns, counted
+  /// from `lane`, those that the core must look at.
+  template <uint32_t count> [[gnu::always_inline]] inline LaneMask laneEach(uint32_t first, uint32_t lane) {
+    if (alike(first, count))
+      return part(first, count, [&](uint32_t i) { return lane + i; }) ? 0 : (LaneMask(1) << count) - 1;
+    LaneMask open = 0;
+    for (uint32_t i = 0; i < count; ++i)
+      open |= LaneMask(!single(first + i, lane + i)) << i;
+    return open;
+  }
 
 private:
+  /// Most cells of a part of a row look alike.
+  static constexpr uint32_t kPart = 16;
   /// What of a slot decides the step: not site, lane and epoch.
   static constexpr uint64_t kDecides =
       core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
   static constexpr uint64_t kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits();
 
+  static uint32_t laneOf(const Row &row, uint32_t i) { return row.lane + (i >> row.laneShift); }
   static LaneMask lanesOf(const Row &row, uint32_t begin, uint32_t end) {
     LaneMask lanes = 0;
     for (uint32_t i = begin; i < end; ++i)
-      lanes |= LaneMask(1) << (row.lane + (i >> row.laneShift));
+      lanes |= LaneMask(1) << laneOf(row, i);
     return lanes;
   }
-  [[gnu::always_inline]] inline uint64_t recordOf(const Row &row, uint32_t i) const {
-    return Record | uint64_t(row.lane + (i >> row.laneShift)) * kLaneUnit;
+  [[gnu::always_inline]] static inline CellBits bitsOf(const Cell &cell) {
+    CellBits v;
+    __builtin_memcpy(&v, cell.slots, sizeof(v));
+    return v;
+  }
+  [[gnu::always_inline]] static inline bool decide(CellBits differs) {
+    return __builtin_reduce_or(differs & CellBits{kDecides, kDecides, kDecides, kDecides}) != 0;
   }
   /// Most cells look alike in what decides, and so do those of the wave's next accesses.
   [[gnu::always_inline]] inline Step stepOf(const Cell &cell) {
     const uint32_t writer = core::Slot(cell.slots[core::kWriterSlots]).wave(),
                    reader = core::Slot(cell.slots[core::kReaderSlots]).wave();
-    auto &kept = Known.kept[(writer + 3 * reader) % Known.kKept];
-    uint64_t differs = 0;
-    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-      differs |= (cell.slots[k] & kDecides) ^ kept.found[k];
-    if (differs) {
-      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-        kept.found[k] = cell.slots[k] & kDecides;
-      kept.step = uint32_t(stepFor(cell, A, Floors));
+    const uint32_t at = (writer + 3 * reader) % Known.kKept;
+    if (decide(bitsOf(cell) ^ bitsOf(Known.found[at]))) [[unlikely]] {
+      Known.found[at] = cell;
+      Known.step[at] = uint32_t(stepFor(cell, A, Floors));
     }
-    return Step(kept.step);
+    return Step(Known.step[at]);
   }
-  [[gnu::always_inline]] inline LaneMask single(const Row &row, uint32_t i) {
-    const uint32_t at = row.first + i;
-    CellLine &line = Lines[at / CellLine::kCells];
-    const uint32_t c = at % CellLine::kCells;
-    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
-    if (step < Step::Nothing)
-      line.slots[uint32_t(step)][c] = recordOf(row, i);
-    else if (step == Step::NotRecorded)
-      ++NotRecorded;
-    else if (step == Step::AskTheCore)
-      return lanesOf(row, i, i + 1);
-    return 0;
+  bool notStored(Step step, uint32_t count) {
+    if (step == Step::AskTheCore)
+      return false;
+    if (step == Step::NotRecorded)
+      NotRecorded += count;
+    return true;
   }
-  // Explicit vectors: the compiler does not find them in loops over a part of a line.
-  typedef uint64_t LineSlots __attribute__((vector_size(8 * CellLine::kCells)));
-  static constexpr LineSlots kIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  /// All ones for cells [first, first + n) of a line.
-  [[gnu::always_inline]] static inline LineSlots partMask(uint32_t first, uint32_t n) {
-    return LineSlots(kIota - uint64_t(first) < uint64_t(n));
-  }
-  /// Do cells [at, at + n), which lie in one line, differ in nothing that decides the step?
+  /// Do cells [at, at + n) differ in nothing that decides the step?
   [[gnu::always_inline]] inline bool alike(uint32_t at, uint32_t n) const {
-    const CellLine &line = Lines[at / CellLine::kCells];
-    const uint32_t c = at % CellLine::kCells;
-    LineSlots differs = {};
-    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k) {
-      LineSlots v;
-      __builtin_memcpy(&v, line.slots[k], sizeof(v));
-      differs |= v ^ line.slots[k][c];
-    }
-    if (n != CellLine::kCells)
-      differs &= partMask(c, n);
-    return !(__builtin_reduce_or(differs) & kDecides);
+    const CellBits head = bitsOf(Cells[at]);
+    CellBits differs = {};
+    for (uint32_t i = 1; i < n; ++i)
+      differs |= bitsOf(Cells[at + i]) ^ head;
+    return !decide(differs);
   }
-  /// Granules [done, done + n) of the row, whose cells are alike.
-  [[gnu::always_inline]] inline LaneMask part(const Row &row, uint32_t done, uint32_t n) {
-    CellLine &line = Lines[(row.first + done) / CellLine::kCells];
-    const uint32_t c = (row.first + done) % CellLine::kCells;
-    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
-    if (step < Step::Nothing) {
-      uint64_t *slots = line.slots[uint32_t(step)];
-      const LineSlots lanes = ((kIota + uint64_t(done) - uint64_t(c)) >> uint64_t(row.laneShift)) + uint64_t(row.lane);
-      LineSlots fresh = lanes * kLaneUnit | Record;
-      if (n != CellLine::kCells) {
-        LineSlots old;
-        __builtin_memcpy(&old, slots, sizeof(old));
-        const LineSlots mask = partMask(c, n);
-        fresh = (fresh & mask) | (old & ~mask);
-      }
-      __builtin_memcpy(slots, &fresh, sizeof(fresh));
-    } else if (step == Step::NotRecorded)
-      NotRecorded += n;
-    else if (step == Step::AskTheCore)
-      return lanesOf(row, done, done + n);
-    return 0;
+  /// Settles cells [at, at + n), which are alike; false if the core must look at them.
+  template <class Lane> [[gnu::always_inline]] inline bool part(uint32_t at, uint32_t n, Lane lane) {
+    const Step step = stepOf(Cells[at]);
+    if (step >= Step::Nothing)
+      return notStored(step, n);
+    for (uint32_t i = 0; i < n; ++i)
+      Cells[at + i].slots[uint32_t(step)] = Record | lane(i) * kLaneUnit;
+    return true;
   }
 
-  CellLine *Lines;
+  Cell *Cells;
   uint32_t Granules; ///< that lie wholly in LDS
   const core::Accessor A;
   const uint32_t *Floors;
@@ -215,6 +206,7 @@ private:
 constexpr uint32_t kGroup = 16;
 typedef uint32_t GroupAddresses __attribute__((vector_size(4 * kGroup)));
 constexpr GroupAddresses kGroupIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr LaneMask kGroupLanes = (LaneMask(1) << kGroup) - 1;
 enum class GroupShape { Uniform, Consecutive, Other };
 
 /// The shape of `count` groups, if they all have one. `steps`: the distances of a consecutive group.
@@ -233,32 +225,59 @@ enum class GroupShape { Uniform, Consecutive, Other };
   return __builtin_reduce_or(differs) ? GroupShape::Other : step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
 }
 
+/// All lanes of a wave access a granule each, and all groups have the shape `shape`, not Other.
+template <GroupShape shape>
+[[gnu::always_inline]] inline LaneMask settleGroups(RowCheck &rows, uint32_t lanes, const uint32_t *address,
+                                                    uint32_t shift) {
+  constexpr uint32_t each = shape == GroupShape::Uniform ? 1 : kGroup;
+  LaneMask open = 0, openOfLast = 0;
+  for (uint32_t g = 0; g < lanes; g += kGroup) {
+    // A group that repeats the one before it finds all that it does recorded.
+    if (g == 0 || address[g] != address[g - kGroup]) {
+      const uint32_t first = address[g] >> shift;
+      if (uint64_t(first) + each > rows.granules()) [[unlikely]]
+        openOfLast = kGroupLanes; // bytes behind the shadow are the core's business
+      else if (shape == GroupShape::Uniform)
+        openOfLast = rows.single(first, g) ? 0 : kGroupLanes;
+      else
+        openOfLast = rows.laneEach<kGroup>(first, g);
+    }
+    open |= openOfLast << g;
+  }
+  return open;
+}
+
 /// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
 [[gnu::always_inline]] inline LaneMask settleRows(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size,
                                                   uint32_t shift) {
+  const GroupAddresses steps = kGroupIota * size;
+  const uint32_t lanes = exec == ~LaneMask(0) ? 64 : exec == 0xffffffffu ? 32 : 0;
+  const GroupShape wave = lanes == 64   ? shapeOf(address, 4, size, steps)
+                          : lanes == 32 ? shapeOf(address, 2, size, steps)
+                                        : GroupShape::Other;
+  const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
+  if (wave != GroupShape::Other && size == 1u << shift) {
+    const uint32_t upper = lanes == 64 ? address[2 * kGroup] | address[3 * kGroup] : 0;
+    if (aligned(address[0] | address[kGroup] | upper)) [[likely]]
+      return wave == GroupShape::Uniform ? settleGroups<GroupShape::Uniform>(rows, lanes, address, shift)
+                                         : settleGroups<GroupShape::Consecutive>(rows, lanes, address, shift);
+  }
   // Lanes can share a row if each touches whole granules, a power of two of them.
   const uint32_t each = size >> shift;
   const bool whole = each << shift == size && std::has_single_bit(each);
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
-  const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
-  const GroupAddresses steps = kGroupIota * size;
-  const GroupShape wave = exec == ~LaneMask(0)  ? shapeOf(address, 4, size, steps)
-                          : exec == 0xffffffffu ? shapeOf(address, 2, size, steps)
-                                                : GroupShape::Other;
   LaneMask open = 0, openOfLast = 0;
   GroupShape last = GroupShape::Other;
   uint32_t lastAddress = 0;
-  constexpr LaneMask all = (LaneMask(1) << kGroup) - 1;
   for (uint32_t g = 0; g < 64; g += kGroup) {
-    LaneMask rest = exec >> g & all;
+    LaneMask rest = exec >> g & kGroupLanes;
     if (!rest)
       continue;
     GroupShape shape = wave;
-    if (shape == GroupShape::Other && rest == all)
+    if (shape == GroupShape::Other && rest == kGroupLanes)
       shape = shapeOf(address + g, 1, size, steps);
     if (shape == GroupShape::Consecutive && !(whole && aligned(address[g])))
       shape = GroupShape::Other;
-    // A group that repeats the one before it finds all that it does recorded.
     const bool repeats = shape != GroupShape::Other && shape == last && address[g] == lastAddress;
     last = shape;
     lastAddress = address[g];
@@ -273,7 +292,7 @@ enum class GroupShape { Uniform, Consecutive, Other };
       const uint32_t touched = uint32_t(((uint64_t(at) + size - 1) >> shift) - first) + 1;
       const LaneMask unsettled =
           rows({first, consecutive ? kGroup << laneShift : touched, lane, consecutive ? laneShift : kOneLane}) >> g;
-      openOfLast |= shape == GroupShape::Uniform && unsettled ? all : unsettled;
+      openOfLast |= shape == GroupShape::Uniform && unsettled ? kGroupLanes : unsettled;
       rest = shape == GroupShape::Other ? rest & (rest - 1) : 0;
     } while (rest);
     open |= openOfLast << g;
