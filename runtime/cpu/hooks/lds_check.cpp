@@ -176,25 +176,28 @@ private:
   }
   /// Do cells [at, at + n) differ in nothing that decides the step?
   [[gnu::always_inline]] inline bool alike(uint32_t at, uint32_t n) const {
-    const CellBits head = bitsOf(Cells[at]);
+    const Cell *const cells = Cells + at;
+    const CellBits head = bitsOf(*cells);
     CellBits differs = {};
-    for (uint32_t i = 1; i < n; ++i)
-      differs |= bitsOf(Cells[at + i]) ^ head;
+    for (size_t i = 1; i < n; ++i)
+      differs |= bitsOf(cells[i]) ^ head;
     return !decide(differs);
   }
   /// Settles cells [at, at + n), which are alike; false if the core must look at them.
   template <class Lane> [[gnu::always_inline]] inline bool part(uint32_t at, uint32_t n, Lane lane) {
-    const Step step = stepOf(Cells[at]);
+    Cell *const cells = Cells + at;
+    const Step step = stepOf(*cells);
     if (step >= Step::Nothing)
       return notStored(step, n);
-    for (uint32_t i = 0; i < n; ++i)
-      Cells[at + i].slots[uint32_t(step)] = Record | lane(i) * kLaneUnit;
+    const uint64_t record = Record; // which the stores below might change, for all that the compiler knows
+    for (size_t i = 0; i < n; ++i)
+      cells[i].slots[uint32_t(step)] = record + lane(uint32_t(i)) * kLaneUnit;
     return true;
   }
 
   Cell *Cells;
   uint32_t Granules; ///< that lie wholly in LDS
-  const core::Accessor A;
+  const core::Accessor &A;
   const uint32_t *Floors;
   WorkgroupShadow::Floors::Steps &Known;
   uint64_t Record; ///< of lane 0
@@ -300,15 +303,27 @@ template <GroupShape shape>
   return open;
 }
 
+struct Settled {
+  LaneMask open;        ///< lanes that the core must look at
+  uint64_t notRecorded; ///< granules for which other waves' records stand
+};
+[[gnu::always_inline]] inline Settled settleAll(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec,
+                                                const uint32_t *address, uint32_t size) {
+  RowCheck rows(s, a, floorsOf(s, a.wave));
+  const LaneMask open = settleRows(rows, exec, address, size, s.context->granuleLog2);
+  return {open, rows.notRecorded()};
+}
+
 // The loops over lanes and cells are worth vector instructions where the processor has them.
-using Settle = LaneMask (*)(RowCheck &, LaneMask, const uint32_t *, uint32_t size, uint32_t shift);
-LaneMask settlePortable(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size, uint32_t shift) {
-  return settleRows(rows, exec, address, size, shift);
+using Settle = Settled (*)(WorkgroupShadow &, const core::Accessor &, LaneMask, const uint32_t *, uint32_t size);
+Settled settlePortable(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec, const uint32_t *address,
+                       uint32_t size) {
+  return settleAll(s, a, exec, address, size);
 }
 #if defined(__x86_64__)
-[[gnu::target("avx2,bmi,bmi2")]] LaneMask settleAvx2(RowCheck &rows, LaneMask exec, const uint32_t *address,
-                                                     uint32_t size, uint32_t shift) {
-  return settleRows(rows, exec, address, size, shift);
+[[gnu::target("avx2,bmi,bmi2,tune=haswell")]] Settled
+settleAvx2(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec, const uint32_t *address, uint32_t size) {
+  return settleAll(s, a, exec, address, size);
 }
 const Settle bestSettle =
     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
@@ -347,10 +362,10 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
   const core::Accessor a = accessorOf(s, wave.wave, info, site);
   LaneMask open = exec; // lanes that the core must look at
   if (size != 0 && a.generation <= core::Slot::kMaxGeneration) {
-    RowCheck rows(s, a, floorsOf(s, wave.wave));
-    open = settle(rows, exec, address, size, s.context->granuleLog2);
-    if (rows.notRecorded())
-      HostPlatform(s, wave, site, info, variable).evicted(a.wave, a.generation, rows.notRecorded());
+    const Settled settled = settle(s, a, exec, address, size);
+    open = settled.open;
+    if (settled.notRecorded)
+      HostPlatform(s, wave, site, info, variable).evicted(a.wave, a.generation, settled.notRecorded);
     if (open == 0)
       return;
   }
