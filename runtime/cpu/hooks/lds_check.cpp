@@ -228,22 +228,26 @@ enum class GroupShape { Uniform, Consecutive, Other };
   return __builtin_reduce_or(differs) ? GroupShape::Other : step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
 }
 
-/// All lanes of a wave access a granule each, and all groups have the shape `shape`, not Other.
+/// All lanes of a wave access `each` whole granules (one, if consecutive), and all groups have the shape `shape`.
 template <GroupShape shape>
 [[gnu::always_inline]] inline LaneMask settleGroups(RowCheck &rows, uint32_t lanes, const uint32_t *address,
-                                                    uint32_t shift) {
-  constexpr uint32_t each = shape == GroupShape::Uniform ? 1 : kGroup;
+                                                    uint32_t each, uint32_t shift) {
+  constexpr bool uniform = shape == GroupShape::Uniform;
   LaneMask open = 0, openOfLast = 0;
   for (uint32_t g = 0; g < lanes; g += kGroup) {
     // A group that repeats the one before it finds all that it does recorded.
     if (g == 0 || address[g] != address[g - kGroup]) {
       const uint32_t first = address[g] >> shift;
-      if (uint64_t(first) + each > rows.granules()) [[unlikely]]
+      if (uint64_t(first) + (uniform ? each : kGroup) > rows.granules()) [[unlikely]] {
         openOfLast = kGroupLanes; // bytes behind the shadow are the core's business
-      else if (shape == GroupShape::Uniform)
-        openOfLast = rows.single(first, g) ? 0 : kGroupLanes;
-      else
+      } else if (uniform) {
+        bool settled = true;
+        for (uint32_t i = 0; i < each; ++i)
+          settled &= rows.single(first + i, g);
+        openOfLast = settled ? 0 : kGroupLanes;
+      } else {
         openOfLast = rows.laneEach<kGroup>(first, g);
+      }
     }
     open |= openOfLast << g;
   }
@@ -259,14 +263,17 @@ template <GroupShape shape>
                           : lanes == 32 ? shapeOf(address, 2, size, steps)
                                         : GroupShape::Other;
   const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
-  if (wave != GroupShape::Other && size == 1u << shift) {
+  const uint32_t each = size >> shift;
+  if (wave != GroupShape::Other) {
     const uint32_t upper = lanes == 64 ? address[2 * kGroup] | address[3 * kGroup] : 0;
-    if (aligned(address[0] | address[kGroup] | upper)) [[likely]]
-      return wave == GroupShape::Uniform ? settleGroups<GroupShape::Uniform>(rows, lanes, address, shift)
-                                         : settleGroups<GroupShape::Consecutive>(rows, lanes, address, shift);
+    if (aligned(address[0] | address[kGroup] | upper | size)) [[likely]] {
+      if (wave == GroupShape::Uniform)
+        return settleGroups<GroupShape::Uniform>(rows, lanes, address, each, shift);
+      if (each == 1)
+        return settleGroups<GroupShape::Consecutive>(rows, lanes, address, 1, shift);
+    }
   }
   // Lanes can share a row if each touches whole granules, a power of two of them.
-  const uint32_t each = size >> shift;
   const bool whole = each << shift == size && std::has_single_bit(each);
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
   LaneMask open = 0, openOfLast = 0;
