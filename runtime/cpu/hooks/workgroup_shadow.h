@@ -79,10 +79,14 @@ struct WorkgroupShadow {
 
   /// Call behind what may have acquired. `before`: the wave's bounds before it.
   void noteAcquired(const Bounds &before, const Bounds &after) {
-    if (orderedByAtomics || std::equal(before.begin(), before.begin() + abi::kMaxWavesPerWorkgroup, after.begin()))
+    if (orderedByAtomics)
       return;
-    orderedByAtomics = true;
-    counters.historyOverflow += evictions;
+    for (uint32_t w = 0; w < waveCount; ++w)
+      if (before[boundIndex(kLds, w)] != after[boundIndex(kLds, w)]) {
+        orderedByAtomics = true;
+        counters.historyOverflow += evictions;
+        return;
+      }
   }
 };
 
