@@ -31,20 +31,41 @@ enum class Step : uint32_t {
   AskTheCore                     ///< there may be a conflict or a loss
 };
 
+/// A cell in one register.
+typedef uint64_t CellBits __attribute__((vector_size(sizeof(Cell))));
+[[gnu::always_inline]] inline CellBits bitsOf(const Cell &cell) {
+  CellBits v;
+  __builtin_memcpy(&v, cell.slots, sizeof(v));
+  return v;
+}
+
+/// Who accesses, for the fast path: what of core::Accessor decides.
+struct Who {
+  uint32_t wave, generation;
+  bool write, atomic;
+};
+
+constexpr uint64_t kWaveUnit = core::Slot(1, 0, 0, 0, 0, false).bits(),
+                   kWaveBits = core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, 0, 0, false).bits(),
+                   kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits(),
+                   kGenerationUnit = core::Slot(0, 0, 0, 1, 0, false).bits(),
+                   kGenerationBits = core::Slot(0, 0, 0, core::Slot::kMaxGeneration, 0, false).bits(),
+                   kAtomicBit = core::Slot(0, 0, 0, 0, 0, true).bits();
+/// What of a slot decides the step: not site, lane and epoch.
+constexpr uint64_t kDecides = kWaveBits | kGenerationBits | kAtomicBit;
+static_assert(kGenerationUnit == 1, "generations compare as they are");
+
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
-[[gnu::noinline]] Step stepFor(const Cell &cell, const core::Accessor &a, const uint32_t *floors) {
-  uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
-  for (uint32_t i = 0; i < core::kSlotsPerCell; ++i) {
-    const core::Slot s(cell.slots[i]);
-    used |= uint32_t(!s.empty()) << i;
-    live |= uint32_t(s.generation() >= floors[s.wave()]) << i;
-    own |= uint32_t(s.wave() == a.wave) << i;
-    atomic |= uint32_t(s.atomic()) << i;
-    current |= uint32_t(s.generation() == a.generation) << i;
-  }
-  live &= used;
-  own &= used;
+[[gnu::noinline]] Step stepFor(const Cell &cell, const Who &a, const uint32_t *floors) {
+  static_assert(core::kSlotsPerCell == 4);
+  const CellBits slots = bitsOf(cell), generations = slots & kGenerationBits;
+  const auto bits = [](auto all) { return uint32_t(__builtin_reduce_or(CellBits(all) & CellBits{1, 2, 4, 8})); };
+  const auto floor = [&](uint32_t i) { return uint64_t(floors[core::Slot(cell.slots[i]).wave()]); };
+  const uint32_t used = bits(slots != 0);
+  const uint32_t live = bits(generations >= CellBits{floor(0), floor(1), floor(2), floor(3)}) & used;
+  const uint32_t own = bits((slots & kWaveBits) == a.wave * kWaveUnit) & used;
+  const uint32_t atomic = bits((slots & kAtomicBit) != 0), current = bits(generations == uint64_t(a.generation));
   constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = writers << core::kReaderSlots;
   if (live & ~own & (a.write ? ~0u : writers) & (a.atomic ? ~atomic : ~0u))
     return Step::AskTheCore;
@@ -70,20 +91,15 @@ struct Row {
 };
 inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 
-/// A cell in one register.
-typedef uint64_t CellBits __attribute__((vector_size(sizeof(Cell))));
-
 /// Settles granules of one access, if it can.
 class RowCheck {
 public:
-  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
+  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const Who &a, uint32_t site, WorkgroupShadow::Floors &floors)
       : Cells(s.cells.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
-        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
-    if (Known.generation == a.generation)
-      return;
-    Known.generation = a.generation;
-    for (Cell &found : Known.found)
-      found.slots[0] = ~uint64_t(0); // no cell, since not all bits decide
+        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]) {
+    if (Known.generation != a.generation) [[unlikely]]
+      begin(s.state.waves[a.wave].epoch);
+    Record = Known.record | core::Slot(0, 0, site, 0, 0, false).bits();
   }
 
   uint32_t granules() const { return Granules; }
@@ -136,10 +152,13 @@ public:
 private:
   /// Most cells of a part of a row look alike.
   static constexpr uint32_t kPart = 16;
-  /// What of a slot decides the step: not site, lane and epoch.
-  static constexpr uint64_t kDecides =
-      core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
-  static constexpr uint64_t kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits();
+  /// A generation of the wave begins.
+  [[gnu::noinline]] void begin(uint32_t epoch) {
+    Known.generation = A.generation;
+    Known.record = core::Slot(A.wave, 0, 0, A.generation, epoch, A.atomic).bits();
+    for (Cell &found : Known.found)
+      found.slots[0] = ~uint64_t(0); // no cell, since not all bits decide
+  }
 
   static uint32_t laneOf(const Row &row, uint32_t i) { return row.lane + (i >> row.laneShift); }
   static LaneMask lanesOf(const Row &row, uint32_t begin, uint32_t end) {
@@ -147,11 +166,6 @@ private:
     for (uint32_t i = begin; i < end; ++i)
       lanes |= LaneMask(1) << laneOf(row, i);
     return lanes;
-  }
-  [[gnu::always_inline]] static inline CellBits bitsOf(const Cell &cell) {
-    CellBits v;
-    __builtin_memcpy(&v, cell.slots, sizeof(v));
-    return v;
   }
   [[gnu::always_inline]] static inline bool decide(CellBits differs) {
     return __builtin_reduce_or(differs & CellBits{kDecides, kDecides, kDecides, kDecides}) != 0;
@@ -197,10 +211,10 @@ private:
 
   Cell *Cells;
   uint32_t Granules; ///< that lie wholly in LDS
-  const core::Accessor &A;
+  const Who &A;
   const uint32_t *Floors;
   WorkgroupShadow::Floors::Steps &Known;
-  uint64_t Record; ///< of lane 0
+  uint64_t Record = 0; ///< of lane 0
   uint64_t NotRecorded = 0;
 };
 
@@ -314,23 +328,23 @@ struct Settled {
   LaneMask open;        ///< lanes that the core must look at
   uint64_t notRecorded; ///< granules for which other waves' records stand
 };
-[[gnu::always_inline]] inline Settled settleAll(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec,
+[[gnu::always_inline]] inline Settled settleAll(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec,
                                                 const uint32_t *address, uint32_t size) {
-  RowCheck rows(s, a, floorsOf(s, a.wave));
+  RowCheck rows(s, a, site, floorsOf(s, a.wave));
   const LaneMask open = settleRows(rows, exec, address, size, s.context->granuleLog2);
   return {open, rows.notRecorded()};
 }
 
 // The loops over lanes and cells are worth vector instructions where the processor has them.
-using Settle = Settled (*)(WorkgroupShadow &, const core::Accessor &, LaneMask, const uint32_t *, uint32_t size);
-Settled settlePortable(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec, const uint32_t *address,
+using Settle = Settled (*)(WorkgroupShadow &, const Who &, uint32_t site, LaneMask, const uint32_t *, uint32_t size);
+Settled settlePortable(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec, const uint32_t *address,
                        uint32_t size) {
-  return settleAll(s, a, exec, address, size);
+  return settleAll(s, a, site, exec, address, size);
 }
 #if defined(__x86_64__)
 [[gnu::target("avx2,bmi,bmi2,tune=haswell")]] Settled
-settleAvx2(WorkgroupShadow &s, const core::Accessor &a, LaneMask exec, const uint32_t *address, uint32_t size) {
-  return settleAll(s, a, exec, address, size);
+settleAvx2(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec, const uint32_t *address, uint32_t size) {
+  return settleAll(s, a, site, exec, address, size);
 }
 const Settle bestSettle =
     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
@@ -366,17 +380,21 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
   if (exec == 0)
     return;
   ++s.counters.checkedAccesses;
-  const core::Accessor a = accessorOf(s, wave.wave, info, site);
+  const uint32_t bits = abi::accessBits(info);
+  const Who who{wave.wave, core::slotGeneration(s.state.waves[wave.wave].generation), (bits & abi::kAccessWrite) != 0,
+                (bits & abi::kAccessAtomic) != 0};
   LaneMask open = exec; // lanes that the core must look at
-  if (size != 0 && a.generation <= core::Slot::kMaxGeneration) {
-    const Settled settled = settle(s, a, exec, address, size);
+  if (size != 0 && who.generation <= core::Slot::kMaxGeneration) [[likely]] {
+    const Settled settled = settle(s, who, site, exec, address, size);
     open = settled.open;
     if (settled.notRecorded)
-      HostPlatform(s, wave, site, info, variable).evicted(a.wave, a.generation, settled.notRecorded);
-    if (open == 0)
+      HostPlatform(s, wave, site, info, variable).evicted(who.wave, who.generation, settled.notRecorded);
+    if (open == 0) [[likely]]
       return;
   }
-  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
+  checkLanes(
+      s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable,
+      accessorOf(s, wave.wave, info, site));
 }
 
 } // namespace wavesan::cpu

@@ -48,6 +48,7 @@ struct WorkgroupShadow {
       static constexpr uint32_t kKept = 8;
       Cell found[kKept];
       uint32_t step[kKept];
+      uint64_t record; ///< of lane 0 and site 0
       uint32_t generation;
     } steps[4];
   } floors[abi::kMaxWavesPerWorkgroup];
