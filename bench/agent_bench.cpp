@@ -86,11 +86,23 @@ bool launch(benchmark::State &state, const std::string &kernel, bool checked, st
   return bool(outcome);
 }
 
+/// Memory of kernels begins at a page, as what hipMalloc returns.
+template <class T> struct PageAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kPage{4096};
+  PageAllocator() = default;
+  template <class U> PageAllocator(const PageAllocator<U> &) {}
+  T *allocate(size_t n) { return static_cast<T *>(operator new(n * sizeof(T), kPage)); }
+  void deallocate(T *p, size_t) { operator delete(p, kPage); }
+  bool operator==(const PageAllocator &) const = default;
+};
+template <class T> using Buffer = std::vector<T, PageAllocator<T>>;
+
 uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
 void matrixProduct(benchmark::State &state, bool checked) {
   const uint32_t n = uint32_t(state.range(0));
-  std::vector<float> a(n * n), b(n * n), c(n * n);
+  Buffer<float> a(n * n), b(n * n), c(n * n);
   for (uint32_t i = 0; i < n * n; ++i)
     a[i] = float(i % 7), b[i] = float(i % 5);
   for (auto _ : state)
@@ -106,7 +118,7 @@ void matrixProduct(benchmark::State &state, bool checked) {
 
 void reduction(benchmark::State &state, bool checked) {
   const uint32_t groups = uint32_t(state.range(0));
-  std::vector<float> in(groups * 256, 1.0f), out(groups);
+  Buffer<float> in(groups * 256, 1.0f), out(groups);
   for (auto _ : state)
     if (!launch(state, "reduction", checked, {address(in.data()), address(out.data())}, {groups * 256, 1, 1},
                 {256, 1, 1}, 1024))
@@ -117,7 +129,7 @@ void reduction(benchmark::State &state, bool checked) {
 
 void histogram(benchmark::State &state, bool checked) {
   const uint32_t groups = uint32_t(state.range(0)), perThread = 64;
-  std::vector<uint32_t> in(size_t(groups) * perThread * 256), out(256);
+  Buffer<uint32_t> in(size_t(groups) * perThread * 256), out(256);
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = uint32_t(i * 2654435761u >> 7);
   for (auto _ : state)
@@ -129,8 +141,8 @@ void histogram(benchmark::State &state, bool checked) {
 /// Operations of waves that the engine executes in a second of CPU time, as the kernel's clock counts them.
 void waveOperations(benchmark::State &state, const char *kernel, bool checked, uint32_t ldsBytes) {
   constexpr uint32_t kGroups = 4, kRounds = 100000, kWords = 64 * 64;
-  std::vector<uint32_t> sink(kGroups * kWords);
-  std::vector<uint64_t> operations(kGroups);
+  Buffer<uint32_t> sink(kGroups * kWords);
+  Buffer<uint64_t> operations(kGroups);
   double total = 0;
   for (auto _ : state) {
     if (!launch(state, kernel, checked, {address(sink.data()), address(operations.data()), kRounds},

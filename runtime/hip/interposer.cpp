@@ -68,9 +68,16 @@ struct InsideHip {
   ~InsideHip() { insideHip = false; }
 };
 
+/// HIP's functions have HIP's types, for which those of hip_types.h stand: to UndefinedBehaviorSanitizer another type.
+#if defined(__clang__)
+#define WAVESAN_CALLS_HIP __attribute__((no_sanitize("function")))
+#else
+#define WAVESAN_CALLS_HIP
+#endif
+
 template <CallId Id, class Type> struct Wrapper;
 template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
-  static int call(Arguments... arguments) {
+  WAVESAN_CALLS_HIP static int call(Arguments... arguments) {
     const auto real = reinterpret_cast<int (*)(Arguments...)>(realFunction(Id));
     if (__builtin_expect(!real, 0))
       return kHipErrorNotSupported;
@@ -80,7 +87,8 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     return traced(*tracer, real, arguments...);
   }
 
-  __attribute__((noinline)) static int traced(Tracer &tracer, int (*real)(Arguments...), Arguments... arguments) {
+  WAVESAN_CALLS_HIP __attribute__((noinline)) static int traced(Tracer &tracer, int (*real)(Arguments...),
+                                                                Arguments... arguments) {
     if (insideHip || !tracer.active())
       return real(arguments...);
     CallArguments seen;

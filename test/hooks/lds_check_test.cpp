@@ -53,7 +53,8 @@ struct Access {
   uint32_t address[64], size, info, site;
 };
 
-Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
+/// `tile`: 0, or what lanes mostly access of tiles of 16 elements: bytes of an element.
+Access randomAccess(std::mt19937_64 &random, uint32_t waveSize, uint32_t tile) {
   const auto below = [&](uint64_t n) { return uint32_t(random() % n); };
   Access a{};
   const LaneMask all = waveSize == 64 ? ~LaneMask(0) : 0xffffffff;
@@ -82,7 +83,14 @@ Access randomAccess(std::mt19937_64 &random, uint32_t waveSize) {
                    : rows == 0        ? base + l / 16 * rowStride
                    : rows == 1        ? base + l % 16 * a.size + l / 16 * rowStride
                                       : base + l % period * stride;
-  if (below(4) == 0) // one lane out of line
+  if (tile && below(8)) { // a row of the tile or one element of a row, for each 16 lanes; rows apart, or the same
+    a.exec = all;
+    a.size = tile;
+    const uint32_t rowBytes = 16 * tile, row = below(4) * rowBytes, element = below(2) ? 0 : tile;
+    const uint32_t start = row + (element ? 0 : below(16) * tile), step = below(2) ? rowBytes : 0;
+    for (uint32_t l = 0; l < 64; ++l)
+      a.address[l] = start + l / 16 * step + l % 16 * element;
+  } else if (below(4) == 0) // one lane out of line
     a.address[below(64)] = below(2) ? below(kLdsBytes) : base + below(4) * a.size;
   if (wholeGroups) { // the others' garbage looks like an active lane's address
     const uint32_t garbage = a.address[63 - uint32_t(std::countl_zero(a.exec))];
@@ -106,6 +114,7 @@ void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
   std::mt19937_64 random(seed);
   checkLdsWithoutVectors(seed % 2);
   const uint32_t waves = 1 + random() % 6, granuleLog2 = random() % 3, waveSize = random() % 2 ? 64 : 32;
+  const uint32_t tile = random() % 3 ? 0 : 1u << granuleLog2;
   Side fast(waves, granuleLog2), plain(waves, granuleLog2);
   std::vector<bool> ended(waves);
   uint8_t lds[1];
@@ -139,13 +148,14 @@ void runProgram(uint64_t seed, uint64_t &races, uint64_t &accesses) {
     if (random() % 15 == 0)
       for (Side *s : {&fast, &plain})
         s->fence(w);
-    const Access a = randomAccess(random, waveSize);
+    const Access a = randomAccess(random, waveSize, tile);
     WaveView view{lds, kLdsBytes, {0, 0, 0}, w, waveSize, waves, 0, 0, data, dispatch};
     checkLds(fast.shadow, view, a.exec, a.address, a.size, a.info, a.site, 0);
-    checkLanes(plain.shadow, view, a.exec, a.address, [&](unsigned) { return uint64_t(a.size); }, a.info, a.site, 0,
-               accessorOf(plain.shadow, view.wave, a.info, a.site));
+    checkLanes(
+        plain.shadow, view, a.exec, a.address, [&](unsigned) { return uint64_t(a.size); }, a.info, a.site, 0,
+        accessorOf(plain.shadow, view.wave, a.info, a.site));
     ++accesses;
-    ASSERT_TRUE(fast.shadow.lines == plain.shadow.lines) << "step " << step << " of seed " << seed;
+    ASSERT_TRUE(fast.shadow.cells == plain.shadow.cells) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.table, plain.table) << "step " << step << " of seed " << seed;
     ASSERT_EQ(fast.shadow.counters.racesSeen, plain.shadow.counters.racesSeen)
         << "step " << step << " of seed " << seed;

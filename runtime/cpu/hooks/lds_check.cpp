@@ -31,25 +31,41 @@ enum class Step : uint32_t {
   AskTheCore                     ///< there may be a conflict or a loss
 };
 
-/// The four slots of a cell.
-struct Cell {
-  uint64_t slots[core::kSlotsPerCell];
+/// A cell in one register.
+typedef uint64_t CellBits __attribute__((vector_size(sizeof(Cell))));
+[[gnu::always_inline]] inline CellBits bitsOf(const Cell &cell) {
+  CellBits v;
+  __builtin_memcpy(&v, cell.slots, sizeof(v));
+  return v;
+}
+
+/// Who accesses, for the fast path: what of core::Accessor decides.
+struct Who {
+  uint32_t wave, generation;
+  bool write, atomic;
 };
+
+constexpr uint64_t kWaveUnit = core::Slot(1, 0, 0, 0, 0, false).bits(),
+                   kWaveBits = core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, 0, 0, false).bits(),
+                   kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits(),
+                   kGenerationUnit = core::Slot(0, 0, 0, 1, 0, false).bits(),
+                   kGenerationBits = core::Slot(0, 0, 0, core::Slot::kMaxGeneration, 0, false).bits(),
+                   kAtomicBit = core::Slot(0, 0, 0, 0, 0, true).bits();
+/// What of a slot decides the step: not site, lane and epoch.
+constexpr uint64_t kDecides = kWaveBits | kGenerationBits | kAtomicBit;
+static_assert(kGenerationUnit == 1, "generations compare as they are");
 
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
-[[gnu::noinline]] Step stepFor(const Cell &cell, const core::Accessor &a, const uint32_t *floors) {
-  uint32_t used = 0, live = 0, own = 0, atomic = 0, current = 0;
-  for (uint32_t i = 0; i < core::kSlotsPerCell; ++i) {
-    const core::Slot s(cell.slots[i]);
-    used |= uint32_t(!s.empty()) << i;
-    live |= uint32_t(s.generation() >= floors[s.wave()]) << i;
-    own |= uint32_t(s.wave() == a.wave) << i;
-    atomic |= uint32_t(s.atomic()) << i;
-    current |= uint32_t(s.generation() == a.generation) << i;
-  }
-  live &= used;
-  own &= used;
+[[gnu::noinline]] Step stepFor(const Cell &cell, const Who &a, const uint32_t *floors) {
+  static_assert(core::kSlotsPerCell == 4);
+  const CellBits slots = bitsOf(cell), generations = slots & kGenerationBits;
+  const auto bits = [](auto all) { return uint32_t(__builtin_reduce_or(CellBits(all) & CellBits{1, 2, 4, 8})); };
+  const auto floor = [&](uint32_t i) { return uint64_t(floors[core::Slot(cell.slots[i]).wave()]); };
+  const uint32_t used = bits(slots != 0);
+  const uint32_t live = bits(generations >= CellBits{floor(0), floor(1), floor(2), floor(3)}) & used;
+  const uint32_t own = bits((slots & kWaveBits) == a.wave * kWaveUnit) & used;
+  const uint32_t atomic = bits((slots & kAtomicBit) != 0), current = bits(generations == uint64_t(a.generation));
   constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = writers << core::kReaderSlots;
   if (live & ~own & (a.write ? ~0u : writers) & (a.atomic ? ~atomic : ~0u))
     return Step::AskTheCore;
@@ -75,36 +91,45 @@ struct Row {
 };
 inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 
-/// Settles rows of granules of one access, if it can.
+/// Settles granules of one access, if it can.
 class RowCheck {
 public:
-  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
-      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
-        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
-    if (Known.generation == a.generation)
-      return;
-    Known.generation = a.generation;
-    for (auto &kept : Known.kept)
-      kept.found[0] = ~uint64_t(0); // no cell, since not all bits decide
+  [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const Who &a, uint32_t site, WorkgroupShadow::Floors &floors)
+      : Cells(s.cells.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+        Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]) {
+    if (Known.generation != a.generation) [[unlikely]]
+      begin(s.state.waves[a.wave].epoch);
+    Record = Known.record | core::Slot(0, 0, site, 0, 0, false).bits();
+  }
+
+  uint32_t granules() const { return Granules; }
+  uint64_t notRecorded() const { return NotRecorded; }
+
+  /// Settles one granule, less than granules(), that lane `lane` touches first; false if the core must look at it.
+  [[gnu::always_inline]] inline bool single(uint32_t granule, uint32_t lane) {
+    Cell &cell = Cells[granule];
+    const Step step = stepOf(cell);
+    if (step < Step::Nothing)
+      cell.slots[uint32_t(step)] = Record | lane * kLaneUnit;
+    else if (step != Step::Nothing)
+      return notStored(step, 1);
+    return true;
   }
 
   /// Returns the lanes that the core must look at. Whatever it decides for a granule holds for all lanes of the access
   /// that touch it: either the first one's record is there for the others, or all of them are left to the core.
   [[gnu::always_inline]] inline LaneMask operator()(const Row &row) {
-    if (row.count <= 2 && uint64_t(row.first) + row.count <= Granules) {
-      const LaneMask open = single(row, 0);
-      return row.count == 1 ? open : open | single(row, 1);
-    }
     const uint32_t inside = row.first < Granules ? std::min(row.count, Granules - row.first) : 0;
     LaneMask open = 0;
     for (uint32_t done = 0; done < inside;) {
-      const uint32_t inLine = (row.first + done) % CellLine::kCells;
-      const uint32_t n = std::min(inside - done, CellLine::kCells - inLine);
-      if (alike(row.first + done, n)) {
-        open |= part(row, done, n);
+      const uint32_t n = std::min(inside - done, kPart);
+      if (n > 2 && alike(row.first + done, n)) {
+        if (!part(row.first + done, n, [&](uint32_t i) { return laneOf(row, done + i); }))
+          open |= lanesOf(row, done, done + n);
       } else {
         for (uint32_t i = done; i < done + n; ++i)
-          open |= single(row, i);
+          if (!single(row.first + i, laneOf(row, i)))
+            open |= lanesOf(row, i, i + 1);
       }
       done += n;
     }
@@ -112,101 +137,84 @@ public:
       open |= lanesOf(row, inside, row.count); // bytes behind the shadow are the core's business
     return open;
   }
-  uint64_t notRecorded() const { return NotRecorded; }
+
+  /// `count` granules from `first` on, all less than granules(), one for each lane from `lane` on; returns, counted
+  /// from `lane`, those that the core must look at.
+  template <uint32_t count> [[gnu::always_inline]] inline LaneMask laneEach(uint32_t first, uint32_t lane) {
+    if (alike(first, count))
+      return part(first, count, [&](uint32_t i) { return lane + i; }) ? 0 : (LaneMask(1) << count) - 1;
+    LaneMask open = 0;
+    for (uint32_t i = 0; i < count; ++i)
+      open |= LaneMask(!single(first + i, lane + i)) << i;
+    return open;
+  }
 
 private:
-  /// What of a slot decides the step: not site, lane and epoch.
-  static constexpr uint64_t kDecides =
-      core::Slot(2 * abi::kMaxWavesPerWorkgroup - 1, 0, 0, core::Slot::kMaxGeneration, 0, true).bits();
-  static constexpr uint64_t kLaneUnit = core::Slot(0, 1, 0, 0, 0, false).bits();
+  /// Most cells of a part of a row look alike.
+  static constexpr uint32_t kPart = 16;
+  /// A generation of the wave begins.
+  [[gnu::noinline]] void begin(uint32_t epoch) {
+    Known.generation = A.generation;
+    Known.record = core::Slot(A.wave, 0, 0, A.generation, epoch, A.atomic).bits();
+    for (Cell &found : Known.found)
+      found.slots[0] = ~uint64_t(0); // no cell, since not all bits decide
+  }
 
+  static uint32_t laneOf(const Row &row, uint32_t i) { return row.lane + (i >> row.laneShift); }
   static LaneMask lanesOf(const Row &row, uint32_t begin, uint32_t end) {
     LaneMask lanes = 0;
     for (uint32_t i = begin; i < end; ++i)
-      lanes |= LaneMask(1) << (row.lane + (i >> row.laneShift));
+      lanes |= LaneMask(1) << laneOf(row, i);
     return lanes;
   }
-  [[gnu::always_inline]] inline uint64_t recordOf(const Row &row, uint32_t i) const {
-    return Record | uint64_t(row.lane + (i >> row.laneShift)) * kLaneUnit;
+  [[gnu::always_inline]] static inline bool decide(CellBits differs) {
+    return __builtin_reduce_or(differs & CellBits{kDecides, kDecides, kDecides, kDecides}) != 0;
   }
   /// Most cells look alike in what decides, and so do those of the wave's next accesses.
   [[gnu::always_inline]] inline Step stepOf(const Cell &cell) {
     const uint32_t writer = core::Slot(cell.slots[core::kWriterSlots]).wave(),
                    reader = core::Slot(cell.slots[core::kReaderSlots]).wave();
-    auto &kept = Known.kept[(writer + 3 * reader) % Known.kKept];
-    uint64_t differs = 0;
-    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-      differs |= (cell.slots[k] & kDecides) ^ kept.found[k];
-    if (differs) {
-      for (uint32_t k = 0; k < core::kSlotsPerCell; ++k)
-        kept.found[k] = cell.slots[k] & kDecides;
-      kept.step = uint32_t(stepFor(cell, A, Floors));
+    const uint32_t at = (writer + 3 * reader) % Known.kKept;
+    if (decide(bitsOf(cell) ^ bitsOf(Known.found[at]))) [[unlikely]] {
+      Known.found[at] = cell;
+      Known.step[at] = uint32_t(stepFor(cell, A, Floors));
     }
-    return Step(kept.step);
+    return Step(Known.step[at]);
   }
-  [[gnu::always_inline]] inline LaneMask single(const Row &row, uint32_t i) {
-    const uint32_t at = row.first + i;
-    CellLine &line = Lines[at / CellLine::kCells];
-    const uint32_t c = at % CellLine::kCells;
-    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
-    if (step < Step::Nothing)
-      line.slots[uint32_t(step)][c] = recordOf(row, i);
-    else if (step == Step::NotRecorded)
-      ++NotRecorded;
-    else if (step == Step::AskTheCore)
-      return lanesOf(row, i, i + 1);
-    return 0;
+  bool notStored(Step step, uint32_t count) {
+    if (step == Step::AskTheCore)
+      return false;
+    if (step == Step::NotRecorded)
+      NotRecorded += count;
+    return true;
   }
-  // Explicit vectors: the compiler does not find them in loops over a part of a line.
-  typedef uint64_t LineSlots __attribute__((vector_size(8 * CellLine::kCells)));
-  static constexpr LineSlots kIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  /// All ones for cells [first, first + n) of a line.
-  [[gnu::always_inline]] static inline LineSlots partMask(uint32_t first, uint32_t n) {
-    return LineSlots(kIota - uint64_t(first) < uint64_t(n));
-  }
-  /// Do cells [at, at + n), which lie in one line, differ in nothing that decides the step?
+  /// Do cells [at, at + n) differ in nothing that decides the step?
   [[gnu::always_inline]] inline bool alike(uint32_t at, uint32_t n) const {
-    const CellLine &line = Lines[at / CellLine::kCells];
-    const uint32_t c = at % CellLine::kCells;
-    LineSlots differs = {};
-    for (uint32_t k = 0; k < core::kSlotsPerCell; ++k) {
-      LineSlots v;
-      __builtin_memcpy(&v, line.slots[k], sizeof(v));
-      differs |= v ^ line.slots[k][c];
-    }
-    if (n != CellLine::kCells)
-      differs &= partMask(c, n);
-    return !(__builtin_reduce_or(differs) & kDecides);
+    const Cell *const cells = Cells + at;
+    const CellBits head = bitsOf(*cells);
+    CellBits differs = {};
+    for (size_t i = 1; i < n; ++i)
+      differs |= bitsOf(cells[i]) ^ head;
+    return !decide(differs);
   }
-  /// Granules [done, done + n) of the row, whose cells are alike.
-  [[gnu::always_inline]] inline LaneMask part(const Row &row, uint32_t done, uint32_t n) {
-    CellLine &line = Lines[(row.first + done) / CellLine::kCells];
-    const uint32_t c = (row.first + done) % CellLine::kCells;
-    const Step step = stepOf({line.slots[0][c], line.slots[1][c], line.slots[2][c], line.slots[3][c]});
-    if (step < Step::Nothing) {
-      uint64_t *slots = line.slots[uint32_t(step)];
-      const LineSlots lanes = ((kIota + uint64_t(done) - uint64_t(c)) >> uint64_t(row.laneShift)) + uint64_t(row.lane);
-      LineSlots fresh = lanes * kLaneUnit | Record;
-      if (n != CellLine::kCells) {
-        LineSlots old;
-        __builtin_memcpy(&old, slots, sizeof(old));
-        const LineSlots mask = partMask(c, n);
-        fresh = (fresh & mask) | (old & ~mask);
-      }
-      __builtin_memcpy(slots, &fresh, sizeof(fresh));
-    } else if (step == Step::NotRecorded)
-      NotRecorded += n;
-    else if (step == Step::AskTheCore)
-      return lanesOf(row, done, done + n);
-    return 0;
+  /// Settles cells [at, at + n), which are alike; false if the core must look at them.
+  template <class Lane> [[gnu::always_inline]] inline bool part(uint32_t at, uint32_t n, Lane lane) {
+    Cell *const cells = Cells + at;
+    const Step step = stepOf(*cells);
+    if (step >= Step::Nothing)
+      return notStored(step, n);
+    const uint64_t record = Record; // which the stores below might change, for all that the compiler knows
+    for (size_t i = 0; i < n; ++i)
+      cells[i].slots[uint32_t(step)] = record + lane(uint32_t(i)) * kLaneUnit;
+    return true;
   }
 
-  CellLine *Lines;
+  Cell *Cells;
   uint32_t Granules; ///< that lie wholly in LDS
-  const core::Accessor A;
+  const Who &A;
   const uint32_t *Floors;
   WorkgroupShadow::Floors::Steps &Known;
-  uint64_t Record; ///< of lane 0
+  uint64_t Record = 0; ///< of lane 0
   uint64_t NotRecorded = 0;
 };
 
@@ -215,6 +223,7 @@ private:
 constexpr uint32_t kGroup = 16;
 typedef uint32_t GroupAddresses __attribute__((vector_size(4 * kGroup)));
 constexpr GroupAddresses kGroupIota = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr LaneMask kGroupLanes = (LaneMask(1) << kGroup) - 1;
 enum class GroupShape { Uniform, Consecutive, Other };
 
 /// The shape of `count` groups, if they all have one. `steps`: the distances of a consecutive group.
@@ -233,32 +242,66 @@ enum class GroupShape { Uniform, Consecutive, Other };
   return __builtin_reduce_or(differs) ? GroupShape::Other : step == 0 ? GroupShape::Uniform : GroupShape::Consecutive;
 }
 
+/// All lanes of a wave access `each` whole granules (one, if consecutive), and all groups have the shape `shape`.
+template <GroupShape shape>
+[[gnu::always_inline]] inline LaneMask settleGroups(RowCheck &rows, uint32_t lanes, const uint32_t *address,
+                                                    uint32_t each, uint32_t shift) {
+  constexpr bool uniform = shape == GroupShape::Uniform;
+  LaneMask open = 0, openOfLast = 0;
+  for (uint32_t g = 0; g < lanes; g += kGroup) {
+    // A group that repeats the one before it finds all that it does recorded.
+    if (g == 0 || address[g] != address[g - kGroup]) {
+      const uint32_t first = address[g] >> shift;
+      if (uint64_t(first) + (uniform ? each : kGroup) > rows.granules()) [[unlikely]] {
+        openOfLast = kGroupLanes; // bytes behind the shadow are the core's business
+      } else if (uniform) {
+        bool settled = true;
+        for (uint32_t i = 0; i < each; ++i)
+          settled &= rows.single(first + i, g);
+        openOfLast = settled ? 0 : kGroupLanes;
+      } else {
+        openOfLast = rows.laneEach<kGroup>(first, g);
+      }
+    }
+    open |= openOfLast << g;
+  }
+  return open;
+}
+
 /// Settles what it can of an access of `size` bytes and returns the lanes that the core must look at.
 [[gnu::always_inline]] inline LaneMask settleRows(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size,
                                                   uint32_t shift) {
-  // Lanes can share a row if each touches whole granules, a power of two of them.
+  const GroupAddresses steps = kGroupIota * size;
+  const uint32_t lanes = exec == ~LaneMask(0) ? 64 : exec == 0xffffffffu ? 32 : 0;
+  const GroupShape wave = lanes == 64   ? shapeOf(address, 4, size, steps)
+                          : lanes == 32 ? shapeOf(address, 2, size, steps)
+                                        : GroupShape::Other;
+  const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
   const uint32_t each = size >> shift;
+  if (wave != GroupShape::Other) {
+    const uint32_t upper = lanes == 64 ? address[2 * kGroup] | address[3 * kGroup] : 0;
+    if (aligned(address[0] | address[kGroup] | upper | size)) [[likely]] {
+      if (wave == GroupShape::Uniform)
+        return settleGroups<GroupShape::Uniform>(rows, lanes, address, each, shift);
+      if (each == 1)
+        return settleGroups<GroupShape::Consecutive>(rows, lanes, address, 1, shift);
+    }
+  }
+  // Lanes can share a row if each touches whole granules, a power of two of them.
   const bool whole = each << shift == size && std::has_single_bit(each);
   const uint32_t laneShift = whole ? uint32_t(std::countr_zero(each)) : kOneLane;
-  const auto aligned = [&](uint32_t a) { return (a & ((1u << shift) - 1)) == 0; };
-  const GroupAddresses steps = kGroupIota * size;
-  const GroupShape wave = exec == ~LaneMask(0)  ? shapeOf(address, 4, size, steps)
-                          : exec == 0xffffffffu ? shapeOf(address, 2, size, steps)
-                                                : GroupShape::Other;
   LaneMask open = 0, openOfLast = 0;
   GroupShape last = GroupShape::Other;
   uint32_t lastAddress = 0;
-  constexpr LaneMask all = (LaneMask(1) << kGroup) - 1;
   for (uint32_t g = 0; g < 64; g += kGroup) {
-    LaneMask rest = exec >> g & all;
+    LaneMask rest = exec >> g & kGroupLanes;
     if (!rest)
       continue;
     GroupShape shape = wave;
-    if (shape == GroupShape::Other && rest == all)
+    if (shape == GroupShape::Other && rest == kGroupLanes)
       shape = shapeOf(address + g, 1, size, steps);
     if (shape == GroupShape::Consecutive && !(whole && aligned(address[g])))
       shape = GroupShape::Other;
-    // A group that repeats the one before it finds all that it does recorded.
     const bool repeats = shape != GroupShape::Other && shape == last && address[g] == lastAddress;
     last = shape;
     lastAddress = address[g];
@@ -273,7 +316,7 @@ enum class GroupShape { Uniform, Consecutive, Other };
       const uint32_t touched = uint32_t(((uint64_t(at) + size - 1) >> shift) - first) + 1;
       const LaneMask unsettled =
           rows({first, consecutive ? kGroup << laneShift : touched, lane, consecutive ? laneShift : kOneLane}) >> g;
-      openOfLast |= shape == GroupShape::Uniform && unsettled ? all : unsettled;
+      openOfLast |= shape == GroupShape::Uniform && unsettled ? kGroupLanes : unsettled;
       rest = shape == GroupShape::Other ? rest & (rest - 1) : 0;
     } while (rest);
     open |= openOfLast << g;
@@ -281,15 +324,27 @@ enum class GroupShape { Uniform, Consecutive, Other };
   return open;
 }
 
+struct Settled {
+  LaneMask open;        ///< lanes that the core must look at
+  uint64_t notRecorded; ///< granules for which other waves' records stand
+};
+[[gnu::always_inline]] inline Settled settleAll(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec,
+                                                const uint32_t *address, uint32_t size) {
+  RowCheck rows(s, a, site, floorsOf(s, a.wave));
+  const LaneMask open = settleRows(rows, exec, address, size, s.context->granuleLog2);
+  return {open, rows.notRecorded()};
+}
+
 // The loops over lanes and cells are worth vector instructions where the processor has them.
-using Settle = LaneMask (*)(RowCheck &, LaneMask, const uint32_t *, uint32_t size, uint32_t shift);
-LaneMask settlePortable(RowCheck &rows, LaneMask exec, const uint32_t *address, uint32_t size, uint32_t shift) {
-  return settleRows(rows, exec, address, size, shift);
+using Settle = Settled (*)(WorkgroupShadow &, const Who &, uint32_t site, LaneMask, const uint32_t *, uint32_t size);
+Settled settlePortable(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec, const uint32_t *address,
+                       uint32_t size) {
+  return settleAll(s, a, site, exec, address, size);
 }
 #if defined(__x86_64__)
-[[gnu::target("avx2,bmi,bmi2")]] LaneMask settleAvx2(RowCheck &rows, LaneMask exec, const uint32_t *address,
-                                                     uint32_t size, uint32_t shift) {
-  return settleRows(rows, exec, address, size, shift);
+[[gnu::target("avx2,bmi,bmi2,tune=haswell")]] Settled
+settleAvx2(WorkgroupShadow &s, const Who &a, uint32_t site, LaneMask exec, const uint32_t *address, uint32_t size) {
+  return settleAll(s, a, site, exec, address, size);
 }
 const Settle bestSettle =
     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") ? settleAvx2 : settlePortable;
@@ -325,17 +380,21 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
   if (exec == 0)
     return;
   ++s.counters.checkedAccesses;
-  const core::Accessor a = accessorOf(s, wave.wave, info, site);
+  const uint32_t bits = abi::accessBits(info);
+  const Who who{wave.wave, core::slotGeneration(s.state.waves[wave.wave].generation), (bits & abi::kAccessWrite) != 0,
+                (bits & abi::kAccessAtomic) != 0};
   LaneMask open = exec; // lanes that the core must look at
-  if (size != 0 && a.generation <= core::Slot::kMaxGeneration) {
-    RowCheck rows(s, a, floorsOf(s, wave.wave));
-    open = settle(rows, exec, address, size, s.context->granuleLog2);
-    if (rows.notRecorded())
-      HostPlatform(s, wave, site, info, variable).evicted(a.wave, a.generation, rows.notRecorded());
-    if (open == 0)
+  if (size != 0 && who.generation <= core::Slot::kMaxGeneration) [[likely]] {
+    const Settled settled = settle(s, who, site, exec, address, size);
+    open = settled.open;
+    if (settled.notRecorded)
+      HostPlatform(s, wave, site, info, variable).evicted(who.wave, who.generation, settled.notRecorded);
+    if (open == 0) [[likely]]
       return;
   }
-  checkLanes(s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable, a);
+  checkLanes(
+      s, wave, open, address, [&](unsigned) { return uint64_t(size); }, info, site, variable,
+      accessorOf(s, wave.wave, info, site));
 }
 
 } // namespace wavesan::cpu

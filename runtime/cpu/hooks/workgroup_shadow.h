@@ -14,12 +14,10 @@
 
 namespace wavesan::cpu {
 
-/// The cells of 16 neighbouring granules (core/cell.h), slot by slot: what a wave finds and leaves in a row of granules
-/// is mostly the same but for the lane, so that a few vector instructions compare and store it.
-struct alignas(64) CellLine {
-  static constexpr uint32_t kCells = 16;
-  uint64_t slots[core::kSlotsPerCell][kCells];
-  bool operator==(const CellLine &) const = default;
+/// The four slots of a granule (core/cell.h).
+struct alignas(32) Cell {
+  uint64_t slots[core::kSlotsPerCell];
+  bool operator==(const Cell &) const = default;
 };
 
 /// What the device runtime keeps in LDS and in registers, for one workgroup. Only the thread that executes the
@@ -29,7 +27,7 @@ struct WorkgroupShadow {
   abi::WorkgroupState state{};
   uint32_t laneCount[abi::kMaxWavesPerWorkgroup] = {};
   abi::DispatchCounters counters{};
-  std::vector<CellLine> lines;
+  std::vector<Cell> cells;
   DispatchCheck *dispatch = nullptr;
   uint32_t workgroup = 0; ///< linear number
   uint32_t waveCount = 0;
@@ -48,10 +46,9 @@ struct WorkgroupShadow {
     /// direct-mapped table.
     struct Steps {
       static constexpr uint32_t kKept = 8;
-      struct {
-        uint64_t found[core::kSlotsPerCell];
-        uint32_t step;
-      } kept[kKept];
+      Cell found[kKept];
+      uint32_t step[kKept];
+      uint64_t record; ///< of lane 0 and site 0
       uint32_t generation;
     } steps[4];
   } floors[abi::kMaxWavesPerWorkgroup];
@@ -61,8 +58,7 @@ struct WorkgroupShadow {
     context = c;
     state = {};
     counters = {};
-    const uint64_t cells = abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes;
-    lines.assign((cells + CellLine::kCells - 1) / CellLine::kCells, CellLine{});
+    cells.assign(abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes, Cell{});
     dispatch = check;
     workgroup = number;
     waveCount = waves;
@@ -73,9 +69,7 @@ struct WorkgroupShadow {
     orderChanged();
   }
 
-  uint64_t &slot(uint32_t cell, uint32_t slot) {
-    return lines[cell / CellLine::kCells].slots[slot][cell % CellLine::kCells];
-  }
+  uint64_t &slot(uint32_t cell, uint32_t slot) { return cells[cell].slots[slot]; }
 
   /// Call behind everything that may change what waves know of one another.
   void orderChanged(uint32_t wave) { floors[wave].current = false; }
@@ -86,10 +80,14 @@ struct WorkgroupShadow {
 
   /// Call behind what may have acquired. `before`: the wave's bounds before it.
   void noteAcquired(const Bounds &before, const Bounds &after) {
-    if (orderedByAtomics || std::equal(before.begin(), before.begin() + abi::kMaxWavesPerWorkgroup, after.begin()))
+    if (orderedByAtomics)
       return;
-    orderedByAtomics = true;
-    counters.historyOverflow += evictions;
+    for (uint32_t w = 0; w < waveCount; ++w)
+      if (before[boundIndex(kLds, w)] != after[boundIndex(kLds, w)]) {
+        orderedByAtomics = true;
+        counters.historyOverflow += evictions;
+        return;
+      }
   }
 };
 

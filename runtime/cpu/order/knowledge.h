@@ -24,13 +24,21 @@ namespace wavesan::cpu {
 enum Space : uint32_t { kLds = 0, kGlobal = 1, kCopies = 2, kSpaces = 3 };
 
 /// Bounds of the waves of one workgroup, per address space: accesses of a generation below the bound are known.
-/// 0: nothing known. Index: boundIndex().
+/// 0: nothing known. Index: boundIndex(), wave by wave, so that few waves are a short piece.
 using Bounds = std::array<uint32_t, kSpaces * abi::kMaxWavesPerWorkgroup>;
-constexpr uint32_t boundIndex(Space space, uint32_t wave) { return space * abi::kMaxWavesPerWorkgroup + wave; }
+constexpr uint32_t boundIndex(Space space, uint32_t wave) { return wave * kSpaces + space; }
 
 inline void raise(Bounds &to, const Bounds &from) {
   for (size_t i = 0; i < to.size(); ++i)
     to[i] = std::max(to[i], from[i]);
+}
+/// The same, where only the first `waves` waves have bounds.
+inline void raise(Bounds &to, const Bounds &from, uint32_t waves) {
+  constexpr size_t kStep = 8; // what vector instructions take at once
+  static_assert(std::tuple_size_v<Bounds> % kStep == 0);
+  for (size_t i = 0; i < kSpaces * waves; i += kStep)
+    for (size_t k = i; k < i + kStep; ++k)
+      to[k] = std::max(to[k], from[k]);
 }
 
 /// A value type; copying copies a pointer. Distinct objects may be used from several threads.

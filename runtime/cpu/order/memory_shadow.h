@@ -5,11 +5,12 @@
 //
 // A line covers 64 bytes. Its records each carry a byte mask, so that a wave's coalesced access is one record per line.
 // A record stays until a later access covers it: one that it happens before, and that conflicts with everything it
-// conflicts with. What remains are accesses that are concurrent with one another.
+// conflicts with. What remains are accesses that are concurrent with one another. Until somebody writes to a page, the
+// reads of its lines wait in a log (read_log.h).
 #ifndef WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 #define WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 
-#include "record_list.h"
+#include "read_log.h"
 #include "wave_order.h"
 
 #include <unordered_map>
@@ -49,11 +50,17 @@ public:
 
   /// Checks and records one access. `onConflict(const LineConflict &)`.
   template <class F> void access(const WaveOrder &wave, uint64_t line, const AccessRecord &fresh, F &&onConflict) {
-    Line *l = lineAt(line);
-    if (!l) {
+    Page *page = pageAt(line / kPageLines);
+    if (!page) {
       ++Unrecorded;
       return;
     }
+    if (!page->lines) {
+      if (!fresh.write && !fresh.atomic && page->reads.add(unsigned(line % kPageLines), fresh, Memory))
+        return;
+      sort(*page);
+    }
+    Line *l = &page->lines[line % kPageLines];
     if (!fresh.write && !(l->writes & fresh.mask)) {
       read(*l, fresh);
       return;
@@ -113,8 +120,12 @@ public:
   /// This line will be accessed soon.
   void prefetch(uint64_t line) const {
     const Recent &recent = RecentPages[line / kPageLines % kRecentPages];
-    if (recent.number == line / kPageLines && recent.page)
+    if (recent.number != line / kPageLines || !recent.page)
+      return;
+    if (recent.page->lines)
       __builtin_prefetch(&recent.page->lines[line % kPageLines]);
+    else
+      recent.page->reads.prefetch();
   }
 
   /// Accesses not recorded because the budget is used up.
@@ -163,25 +174,29 @@ private:
   /// Reads of bytes that nobody has written: two of different workgroups would do until something orders workgroups
   /// by atomics; from there on `lost` says what this costs.
   static constexpr size_t kMaxReads = 24;
-  static constexpr uint64_t kPageLines = 128;
+  static constexpr uint64_t kPageLines = ReadLog::kLines;
   struct Page {
-    Line lines[kPageLines];
+    ReadLog reads;                 ///< while there are no lines
+    std::unique_ptr<Line[]> lines; ///< of a page that was written, or whose log was full
   };
-  Line *lineAt(uint64_t line) {
-    const uint64_t page = line / kPageLines;
-    Recent &recent = RecentPages[page % kRecentPages];
-    if (recent.number != page || !recent.page) {
-      auto it = Pages.find(page);
+  void sort(Page &page) {
+    page.lines = std::make_unique<Line[]>(kPageLines);
+    page.reads.drain(Memory, [&](unsigned line, const AccessRecord &r) { read(page.lines[line], r); });
+  }
+  Page *pageAt(uint64_t number) {
+    Recent &recent = RecentPages[number % kRecentPages];
+    if (recent.number != number || !recent.page) {
+      auto it = Pages.find(number);
       if (it == Pages.end()) {
         if ((Pages.size() + 1) * kPageLines > MaxLines)
           return nullptr;
-        it = Pages.emplace(page, std::make_unique<Page>()).first;
+        it = Pages.try_emplace(number).first;
       }
-      recent = {page, it->second.get()};
+      recent = {number, &it->second};
     }
-    return &recent.page->lines[line % kPageLines];
+    return recent.page;
   }
-  std::unordered_map<uint64_t, std::unique_ptr<Page>> Pages;
+  std::unordered_map<uint64_t, Page> Pages; ///< they stay where they are
   /// The pages that were looked up last, by the low bits of their numbers: the rows of a matrix are pages apart.
   struct Recent {
     uint64_t number = 0;

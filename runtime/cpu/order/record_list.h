@@ -39,7 +39,7 @@ struct AccessRecord {
 };
 static_assert(sizeof(AccessRecord) == 32 && std::is_trivially_copyable_v<AccessRecord>);
 
-/// Where the lists of one shadow live. Not thread-safe.
+/// Where the lists and logs of one shadow live. Not thread-safe.
 class RecordMemory {
 public:
   RecordMemory() = default;
@@ -66,9 +66,10 @@ public:
     std::memcpy(block, static_cast<const void *>(&Free[sizeClass]), sizeof(std::byte *));
     Free[sizeClass] = block;
   }
-  static constexpr unsigned kClasses = 4;
+  static constexpr unsigned kListClasses = 4, kLogClass = kListClasses; ///< of RecordList, of ReadLog
 
 private:
+  static constexpr unsigned kClasses = kListClasses + 1;
   static constexpr size_t kPieceBytes = size_t(1) << 18;
   std::vector<std::unique_ptr<std::byte[]>> Pieces;
   std::byte *Next = nullptr, *Free[kClasses] = {};
@@ -109,7 +110,7 @@ public:
   }
 
 private:
-  static constexpr uint8_t kCapacities[RecordMemory::kClasses] = {2, 8, 24, kMost};
+  static constexpr uint8_t kCapacities[RecordMemory::kListClasses] = {2, 8, 24, kMost};
   static constexpr uint32_t kWaveBits = 192;
   static uint32_t bitOf(uint32_t key) { return uint32_t(uint64_t(key * 0x9e3779b1u) * kWaveBits >> 32); }
   static uint32_t keyOf(WaveId w) { return w.workgroup * abi::kMaxWavesPerWorkgroup + w.wave; }

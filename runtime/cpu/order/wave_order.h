@@ -213,9 +213,7 @@ private:
     Pair clocks;
   };
   void join(WaveClock &to, const WaveClock &from) const {
-    for (Space s : {kLds, kGlobal, kCopies})
-      for (uint32_t i = boundIndex(s, 0); i < boundIndex(s, uint32_t(Waves.size())); ++i)
-        to.local[i] = std::max(to.local[i], from.local[i]);
+    raise(to.local, from.local, uint32_t(Waves.size()));
     to.others.join(from.others);
   }
   /// Drops arrivals that every running wave has left behind.
