@@ -33,7 +33,7 @@ struct TraceRequest {
   RunRequest::Device device = RunRequest::Device::Auto;
   std::string options;       ///< as RunRequest; without those that name the files
   bool preloadAgent = false; ///< --preload
-  bool csv = true, json = false, perfetto = false;
+  bool csv = true, json = false, perfetto = false, graph = false, dot = false;
   std::string prefix = "wavesan-trace"; ///< of the files' names
   std::vector<std::string> command;     ///< program and its arguments; not empty
 };

@@ -99,6 +99,15 @@ int runCommand(const RunRequest &request) {
   change.cpuAgent = *cpu;
   change.preloadAgent = request.preloadAgent || hasForcingRpath(file);
   change.options = request.options;
+  if (options->check_streams) {
+    const Check check = checkHipTool(layout, false);
+    const bool nameable = layout.hipTool().string().find_first_of(" :") == std::string::npos;
+    change.preloadHip = !check.isProblem() && nameable;
+    if (check.isProblem())
+      say("note: races between streams are not looked for: " + check.text);
+    else if (!nameable)
+      say("note: races between streams are not looked for: LD_PRELOAD cannot name " + layout.hipTool().string());
+  }
   if (options->help) { // here and not in the program, which may never load the tool; said once
     for (const std::string &line : abi::optionLines(*options))
       say(line);

@@ -165,6 +165,22 @@ void Findings::addRace(const report::Race &race) {
     document->onRace(race);
 }
 
+void Findings::streamRace(report::Race race) {
+  report::makePrintable(race);
+  std::lock_guard lock(Mutex);
+  if (const std::string *suppression = Known.match(race))
+    ++Sum.suppressed[*suppression];
+  else
+    addRace(race);
+}
+
+void Findings::streamsCompared(const std::function<void(report::Summary &)> &compare) {
+  report::Summary counts;
+  compare(counts);
+  std::lock_guard lock(Mutex);
+  Sum += counts;
+}
+
 void Findings::waitsChecked(const WaitCheckResult &result,
                             const std::function<bool(const report::WaitHazard &)> &selected) {
   std::lock_guard lock(Mutex);

@@ -36,7 +36,7 @@ DispatchShape shapeOf(const hsa_kernel_dispatch_packet_t &packet) {
 
 /// Empty when the packet has been rewritten, else why not.
 std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                           uint64_t dispatch, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
+                           uint64_t dispatch, std::shared_ptr<StreamDispatch> stream, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
   std::string error;
   std::shared_ptr<const AgentInfo> agent = tool.agents.find(queue.agent, error);
   if (!agent)
@@ -75,6 +75,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 
   abi::DispatchContext &context = *pending.memory.context;
   context.dispatchId = dispatch;
+  context.accessSink = stream ? stream->sink() : 0;
+  pending.stream = std::move(stream);
   context.granuleLog2 = info.granuleLog2;
   context.waveSize = info.twin.waveSize;
   std::copy_n(shape.grid, 3, context.gridSize);
@@ -134,6 +136,7 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
     tool.findings.dispatchSeen();
   if (dispatch == 0)
     dispatch = tool.nextDispatchNumber();
+  std::shared_ptr<StreamDispatch> stream = tool.streams.bind(packet, kernel, dispatch);
   if (kernel && kernel->filtered) {
     if (counts)
       tool.findings.unchecked(name, kFilteredReason);
@@ -146,7 +149,7 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
   }
   std::string problem = kernel->problem;
   if (problem.empty())
-    problem = rewriteForTwin(tool, queue, kernel, dispatch, packet, behind);
+    problem = rewriteForTwin(tool, queue, kernel, dispatch, std::move(stream), packet, behind);
   if (!problem.empty() && counts)
     tool.findings.unchecked(name, problem);
   return problem.empty();

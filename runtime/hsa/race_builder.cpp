@@ -21,19 +21,10 @@ std::vector<report::Frame> framesOf(const abi::SiteTableView &sites, uint32_t fr
 }
 
 report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &side) {
-  abi::SiteEntry site = sites.site(side.site);
-  report::Access access;
-  // The cell of the earlier side keeps only what the check needs; the site knows the whole access.
-  access.bits = abi::accessBits(site.info);
-  access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
-  access.opcode = sites.string(site.opcode);
-  if ((access.bits & abi::kAccessAtomic) && site.kind == uint32_t(abi::SiteKind::Access) &&
-      abi::atomicScope(site.info) != abi::Scope::SingleThread)
-    access.scope = abi::atomicScope(site.info);
+  report::Access access = siteAccess(sites, side.site);
   access.wave = side.wave;
   if (side.lane != abi::kUnknownLane)
     access.lane = side.lane;
-  access.frames = framesOf(sites, site.frame);
   return access;
 }
 
@@ -160,6 +151,20 @@ std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &s
 }
 
 } // namespace
+
+report::Access siteAccess(const abi::SiteTableView &sites, uint32_t number) {
+  abi::SiteEntry site = sites.site(number);
+  report::Access access;
+  // The cell of the earlier side keeps only what the check needs; the site knows the whole access.
+  access.bits = abi::accessBits(site.info);
+  access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
+  access.opcode = sites.string(site.opcode);
+  if ((access.bits & abi::kAccessAtomic) && site.kind == uint32_t(abi::SiteKind::Access) &&
+      abi::atomicScope(site.info) != abi::Scope::SingleThread)
+    access.scope = abi::atomicScope(site.info);
+  access.frames = framesOf(sites, site.frame);
+  return access;
+}
 
 bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
   if (!kernel.object || !kernel.object->instrumented() || !kernel.twin)

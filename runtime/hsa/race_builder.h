@@ -35,6 +35,9 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
 /// Order of records that does not depend on where they stand in the table.
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b);
 
+/// The access of a site, without who made it.
+report::Access siteAccess(const abi::SiteTableView &sites, uint32_t site);
+
 } // namespace wavesan::hsa
 
 #endif // WAVESAN_HSA_RACE_BUILDER_H

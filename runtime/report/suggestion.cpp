@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/suggestion.h"
 
+#include "wavesan/report/commands.h"
 #include "wavesan/report/divergence.h"
 
 #include <algorithm>
@@ -164,6 +165,8 @@ std::string missingWaitFix(const Race &race) {
 } // namespace
 
 std::string reasonText(const Race &race) {
+  if (race.commands)
+    return commandsReason(race);
   if (race.divergence)
     return divergenceReason(race);
   std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
@@ -195,6 +198,8 @@ std::string reasonText(const Race &race) {
 }
 
 std::string fixText(const Race &race) {
+  if (race.commands)
+    return commandsFix(race);
   if (race.divergence)
     return divergenceFix(race);
   Lines lines = linesOf(race);
@@ -229,6 +234,8 @@ std::string fixText(const Race &race) {
 }
 
 std::string waveSizeNote(const Race &race) {
+  if (race.commands)
+    return commandsNote(race);
   if (race.divergence)
     return divergenceNote(race);
   // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.

@@ -36,7 +36,7 @@ public:
   void kernelBegin(WaveView &wave, LaneMask exec, const abi::DispatchContext *context) override {
     if (!wave.workgroupData) {
       WorkgroupShadow *fresh = acquire();
-      fresh->start(context, dispatchOf(wave), linearWorkgroup(*context, wave.workgroup), wave.waveCount);
+      fresh->start(context, dispatchOf(wave, *context), linearWorkgroup(*context, wave.workgroup), wave.waveCount);
       fresh->divergence.start(wave.waveCount);
       wave.workgroupData = fresh;
     }
@@ -263,10 +263,10 @@ public:
 private:
   static WorkgroupShadow *shadowOf(const WaveView &wave) { return static_cast<WorkgroupShadow *>(wave.workgroupData); }
 
-  DispatchCheck *dispatchOf(WaveView &wave) {
+  DispatchCheck *dispatchOf(WaveView &wave, const abi::DispatchContext &context) {
     std::lock_guard lock(PoolMutex);
     if (!wave.dispatchData)
-      wave.dispatchData = new DispatchCheck(shadowLineBudget());
+      wave.dispatchData = new DispatchCheck(shadowLineBudget(), reinterpret_cast<abi::AccessSink *>(context.accessSink));
     return static_cast<DispatchCheck *>(wave.dispatchData);
   }
 

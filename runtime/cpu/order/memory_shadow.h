@@ -12,6 +12,7 @@
 #include "record_list.h"
 #include "wave_order.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace wavesan::cpu {
@@ -115,6 +116,21 @@ public:
     const Recent &recent = RecentPages[line / kPageLines % kRecentPages];
     if (recent.number == line / kPageLines && recent.page)
       __builtin_prefetch(&recent.page->lines[line % kPageLines]);
+  }
+
+  /// `visit(line, RecordList &, bytes with lost reads, bytes with lost atomics)` for each line that was accessed, in the
+  /// order of addresses.
+  template <class F> void forEachLine(F &&visit) {
+    std::vector<uint64_t> numbers;
+    for (const auto &[number, _] : Pages)
+      numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end());
+    for (uint64_t number : numbers) {
+      Page &page = *Pages[number];
+      for (uint64_t i = 0; i < kPageLines; ++i)
+        if (Line &l = page.lines[i]; l.records.size() || l.lostReads || l.lostAtomics)
+          visit(number * kPageLines + i, l.records, l.lostReads, l.lostAtomics);
+    }
   }
 
   /// Accesses not recorded because the budget is used up.

@@ -45,7 +45,10 @@ enum class RaceClass : uint32_t {
   EarlyExit = 5,         ///< work-items end while others of their workgroup wait at a barrier
   LaneConflict = 6,      ///< lanes of one store write different values to the same bytes
   MissingWait = 7,       ///< the earlier access is one that its wave must wait for by name, and did not in time
+  StreamRace = 8, ///< two commands of HIP streams that nothing orders; found by the interposer, never in a RaceTable
+  HostRace = 9,   ///< the same of a command and the host
 };
+constexpr bool isBetweenCommands(RaceClass c) { return c == RaceClass::StreamRace || c == RaceClass::HostRace; }
 constexpr bool isDivergence(RaceClass c) { return c == RaceClass::BarrierDivergence || c == RaceClass::EarlyExit; }
 
 /// Memory of a race. None: a divergence, which concerns no memory.
@@ -155,7 +158,8 @@ struct DispatchContext {
   uint32_t gridSize[3]; ///< in work-items
   uint32_t wavesPerWorkgroup;
   uint32_t flags; ///< reserved, 0
-  uint64_t reserved[3];
+  uint64_t accessSink; ///< AccessSink* (abi/stream_check.h), a host address that only the CPU agent uses; 0: none
+  uint64_t reserved[2];
 };
 static_assert(sizeof(DispatchContext) == 128);
 
