@@ -59,6 +59,9 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   request.computeUnits = agent->computeUnits;
   request.wavesPerComputeUnit = agent->wavesPerComputeUnit;
   request.cooperative = queue.cooperative;
+  const uint64_t budget =
+      tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
+  request.budgetBytes = budget;
   ShadowPlan plan = planShadow(request);
   if (!plan.problem.empty())
     return plan.problem;
@@ -70,13 +73,16 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   pending.queue = queue.number;
   pending.programSignal = packet.completion_signal;
   const uint32_t kernargBytes = std::max(kernarg.bytes(), kernel->twinKernargBytes);
-  if (!tool.resources.take(*agent, plan, kernargBytes, pending.memory, error))
+  if (!tool.resources.take(*agent, plan, kernargBytes, budget, pending.memory, error))
     return error;
 
   abi::DispatchContext &context = *pending.memory.context;
   context.dispatchId = dispatch;
   context.granuleLog2 = info.granuleLog2;
   context.waveSize = info.twin.waveSize;
+  context.flags = (tool.options.wave_order == "language" ? abi::kContextLanguageOrder : 0u) |
+                  (info.countsLdsWaits ? abi::kContextCountsLdsWaits : 0u);
+  context.shadowBudget = budget;
   std::copy_n(shape.grid, 3, context.gridSize);
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);

@@ -27,7 +27,15 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
     : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
       memory(Dispatches), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
-      agents(api), resources(api, options.max_races), drain(api, resources, findings),
+      agents(api,
+             [this] {
+               uint64_t bytes = 0;
+               for (const MemoryMap::LiveRange &range : memory.live())
+                 if (range.kind == MemoryMap::Kind::Allocation)
+                   bytes += range.bytes;
+               return bytes;
+             }),
+      resources(api, options.max_races), drain(api, resources, findings),
       queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {

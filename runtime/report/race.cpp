@@ -101,6 +101,8 @@ std::string className(abi::RaceClass c) {
     return "lane-conflict";
   case abi::RaceClass::MissingWait:
     return "missing-wait";
+  case abi::RaceClass::WaveOrder:
+    return "wave-order-dependent";
   }
   return "unknown-class";
 }

@@ -45,6 +45,9 @@ constexpr Rule kRules[] = {
     {abi::RaceClass::MissingWait, "MissingWait",
      "An asynchronous copy, or an instruction in inline assembly, may still be under way: its wave has not waited for it.",
      "Wait for the counter that counts it (s_waitcnt, s_wait_...) before the barrier, or before the wave's own access."},
+    {abi::RaceClass::WaveOrder, "WaveOrderDependent",
+     "Lanes of one wave access the same memory in divergent arms of a branch, whose order the compiler chooses.",
+     "End the branch between the two accesses, so that all lanes come together, or give every work-item its own element."},
 };
 
 size_t ruleIndex(abi::RaceClass c) {

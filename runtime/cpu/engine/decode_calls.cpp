@@ -143,7 +143,12 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
   if (!failed() && next != i.arg_size())
     fail(Twine("hook ") + name + " with too many arguments");
   if (!failed())
-    emit(hook(index)).extra = operands;
+  {
+    Op &op = emit(hook(index));
+    op.extra = operands;
+    op.sub = contested.contains(i.getParent());
+    out->hasContested |= op.sub != 0;
+  }
   return true;
 }
 

@@ -158,7 +158,8 @@ Handler divScale(FloatKind); ///< a: numerator, b: denominator, sub: 1 to scale 
 Handler divFmas(FloatKind);  ///< a, b, c and flag in extra's register (const Register*)
 
 // Hooks (abi/hooks.h).
-Handler hook(uint32_t hookIndex); ///< extra: HookOperands
+Handler hook(uint32_t hookIndex); ///< extra: HookOperands; sub: 1 in contested blocks (divergent_arms.h)
+Handler lanesMeet();              ///< tells the hooks' handler of a cross-lane operation
 struct HookOperands {
   Register address = kNoRegister, length = kNoRegister;
   Register info = kNoRegister, site = kNoRegister, variable = kNoRegister, wrote = kNoRegister;

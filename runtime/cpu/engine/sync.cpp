@@ -39,7 +39,8 @@ WaveView viewOf(Wave &w) {
                   .dispatchData = g.launch->hookData,
                   .barriers = g.launch->barriers,
                   .turns = static_cast<WaveState &>(w).turns.data(),
-                  .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size())};
+                  .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size()),
+                  .arms = w.arms};
 }
 
 namespace {
@@ -120,6 +121,13 @@ void fenceRun(Wave &w, const Op &) {
 
 void nopRun(Wave &, const Op &) {}
 
+void lanesMeetRun(Wave &w, const Op &) {
+  if (HookHandler *handler = w.group->launch->launch->hooks) {
+    WaveView view = viewOf(w);
+    handler->lanesMeet(view, w.exec);
+  }
+}
+
 void clockRun(Wave &w, const Op &o) {
   const uint64_t now = w.group->clock += 64; // never twice the same
   mapLanes<Cost::Cheap>(w, w.at<uint64_t>(o.d), 1, [=](uint32_t) { return now; });
@@ -147,6 +155,12 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   const auto site = [&] { return uniform<uint32_t>(w, x.site); };
   using abi::Hook;
   constexpr bool isAccess = which == Hook::LdsAccess || which == Hook::GenericAccess || which == Hook::GlobalAccess;
+  if constexpr (which == Hook::GlobalAccess || which == Hook::GenericAccess || which == Hook::GlobalRange ||
+                which == Hook::GenericRange)
+    static_cast<WaveState &>(w).touchedGlobal = true;
+  // Where all lanes run together and know everything, the hardware's order is complete.
+  if (o.sub && w.arms)
+    view.contested = w.exec != static_cast<WaveState &>(w).begun || !w.arms->allKnown();
   w.hold = false;
   if constexpr (isAccess)
     w.hold = (abi::accessBits(info()) & abi::kAccessAtomic) != 0;
@@ -206,6 +220,7 @@ Handler gridBarrier() { return gridBarrierRun; }
 Handler sleepOp() { return sleepRun; }
 Handler fenceOp() { return fenceRun; }
 Handler nop() { return nopRun; }
+Handler lanesMeet() { return lanesMeetRun; }
 Handler clockOp() { return clockRun; }
 Handler trap() { return trapRun; }
 Handler unsupported() { return unsupportedRun; }

@@ -66,7 +66,7 @@ inline void acquireSeen(SyncTable &table, WaveOrder &wave, uint32_t info) {
 /// One dispatch. Locked by itself: its workgroups may run on several threads.
 class DispatchCheck {
 public:
-  explicit DispatchCheck(size_t maxLines) : Shadow(maxLines) {}
+  explicit DispatchCheck(MemoryBudget &budget) : Shadow(budget) {}
 
   /// Checks and records one access of a wave: lane i of `exec` touches length(i) bytes from address[i] on; where all
   /// lengths are the same, `size` says it, otherwise it is 0. Lanes that continue one another are recorded together.
@@ -134,9 +134,9 @@ public:
     GridPhase &p = Grid[++wave.gridPhase];
     ++p.arrived;
     WaveClock known;
-    wave.publish(known, wave.clock);
+    wave.publishClock(known);
     p.clock.add(wave.id.workgroup, known);
-    wave.publish(known, wave.wide);
+    wave.publishWide(known);
     p.wide.add(wave.id.workgroup, known);
   }
   void gridLeave(WaveOrder &wave) {
@@ -165,12 +165,13 @@ public:
   }
   bool hasSync() const { return !Sync.empty(); }
 
-  /// What could not be recorded since the last call: `f(accesses, atomics)`.
+  /// What could not be recorded since the last call: `f(accesses, accesses for want of memory, atomics)`.
   template <class F> void takeLosses(F &&f) {
     std::lock_guard lock(Mutex);
-    const uint64_t lost = Shadow.lost() + Shadow.unrecorded();
-    f(lost - TakenLost, OrderUnknown - TakenUnknown);
+    const uint64_t lost = Shadow.lost(), unrecorded = Shadow.unrecorded();
+    f(lost - TakenLost, unrecorded - TakenUnrecorded, OrderUnknown - TakenUnknown);
     TakenLost = lost;
+    TakenUnrecorded = unrecorded;
     TakenUnknown = OrderUnknown;
   }
 
@@ -222,7 +223,7 @@ private:
   SyncTable Sync;
   std::map<uint64_t, GridPhase> Grid; ///< by number, of barriers that some have not left
   MemoryShadow Shadow;
-  uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnknown = 0;
+  uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnrecorded = 0, TakenUnknown = 0;
 };
 
 } // namespace wavesan::cpu

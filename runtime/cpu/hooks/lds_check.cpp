@@ -79,7 +79,7 @@ inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 class RowCheck {
 public:
   [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const core::Accessor &a, WorkgroupShadow::Floors &floors)
-      : Lines(s.lines.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+      : Lines(s.lines.data()), Granules(s.shadowedBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
         Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]), Record(a.slot().bits()) {
     if (Known.generation == a.generation)
       return;

@@ -42,10 +42,13 @@ struct LineConflict {
   bool scopeTooSmall; ///< wider scopes would have ordered the two
 };
 
-/// Not thread-safe. `maxLines` bounds the memory: lines beyond it are not recorded and counted.
+/// Not thread-safe. Its memory comes out of the budget: accesses for which there is none are not recorded, and counted.
 class MemoryShadow {
 public:
-  explicit MemoryShadow(size_t maxLines) : MaxLines(maxLines) {}
+  explicit MemoryShadow(MemoryBudget &budget) : Memory(budget), Budget(budget) {}
+  ~MemoryShadow() { Budget.give(Pages.size() * kPageCost); }
+  MemoryShadow(const MemoryShadow &) = delete;
+  MemoryShadow &operator=(const MemoryShadow &) = delete;
 
   /// Checks and records one access. `onConflict(const LineConflict &)`.
   template <class F> void access(const WaveOrder &wave, uint64_t line, const AccessRecord &fresh, F &&onConflict) {
@@ -92,7 +95,7 @@ public:
       if (extend(records[i], fresh))
         return;
     if (records.size() < kMaxRecords) {
-      records.add(fresh, Memory);
+      Unrecorded += !records.add(fresh, Memory);
       return;
     }
     // Full. Reads and atomics stand back; a plain write takes the place of one.
@@ -156,7 +159,7 @@ private:
       }
     }
     if (records.size() < kMaxReads)
-      records.add(fresh, Memory);
+      Unrecorded += !records.add(fresh, Memory);
     else
       l.lostReads |= fresh.mask;
   }
@@ -167,13 +170,15 @@ private:
   struct Page {
     Line lines[kPageLines];
   };
+  /// With its entry in the table.
+  static constexpr uint64_t kPageCost = sizeof(Page) + 64;
   Line *lineAt(uint64_t line) {
     const uint64_t page = line / kPageLines;
     Recent &recent = RecentPages[page % kRecentPages];
     if (recent.number != page || !recent.page) {
       auto it = Pages.find(page);
       if (it == Pages.end()) {
-        if ((Pages.size() + 1) * kPageLines > MaxLines)
+        if (!Budget.take(kPageCost))
           return nullptr;
         it = Pages.emplace(page, std::make_unique<Page>()).first;
       }
@@ -190,7 +195,7 @@ private:
   static constexpr size_t kRecentPages = 256;
   std::array<Recent, kRecentPages> RecentPages;
   RecordMemory Memory;
-  size_t MaxLines;
+  MemoryBudget &Budget;
   uint64_t Unrecorded = 0, Lost = 0;
 };
 
