@@ -137,14 +137,18 @@ void kernargCheckRun(Wave &w, const Op &o) {
 
 template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
 
+uint32_t uniform(const Wave &w, const UniformOperand &o) {
+  return o.reg == kNoRegister ? o.value : uniform<uint32_t>(w, o.reg);
+}
+
 template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   HookHandler *handler = w.group->launch->launch->hooks;
   if (!handler)
     return;
   const auto &x = *static_cast<const HookOperands *>(o.extra);
   WaveView view = viewOf(w);
-  const auto info = [&] { return uniform<uint32_t>(w, x.info); };
-  const auto site = [&] { return uniform<uint32_t>(w, x.site); };
+  const auto info = [&] { return uniform(w, x.info); };
+  const auto site = [&] { return uniform(w, x.site); };
   using abi::Hook;
   constexpr bool isAccess = which == Hook::LdsAccess || which == Hook::GenericAccess || which == Hook::GlobalAccess;
   w.hold = false;
@@ -156,12 +160,12 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   else if constexpr (which == Hook::KernelEnd)
     handler->kernelEnd(view, w.exec);
   else if constexpr (which == Hook::LdsAccess)
-    handler->ldsAccess(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+    handler->ldsAccess(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform(w, x.variable));
   else if constexpr (which == Hook::GenericAccess)
     handler->genericAccess(view, w.exec, w.at<uint64_t>(x.address), info(), site());
   else if constexpr (which == Hook::LdsRange)
     handler->ldsRange(view, w.exec, w.at<uint32_t>(x.address), w.at<uint64_t>(x.length), info(), site(),
-                      uniform<uint32_t>(w, x.variable));
+                      uniform(w, x.variable));
   else if constexpr (which == Hook::GenericRange)
     handler->genericRange(view, w.exec, w.at<uint64_t>(x.address), w.at<uint64_t>(x.length), info(), site());
   else if constexpr (which == Hook::GlobalAccess)
@@ -188,7 +192,7 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   else if constexpr (which == Hook::Wait)
     handler->wait(view, w.exec, info());
   else if constexpr (which == Hook::LdsCopy)
-    handler->ldsCopy(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+    handler->ldsCopy(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform(w, x.variable));
   else if constexpr (which == Hook::GridArrive)
     handler->gridArrive(view, w.exec, site());
   else if constexpr (which == Hook::GridLeave)
