@@ -12,7 +12,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 
 namespace wavesan::report {
 
@@ -108,14 +110,19 @@ abi::RaceClass classOf(const Value &value) {
   value.fail("is no class of races that this version knows");
 }
 
+/// Line and column, 0 where there is none. A column without a line is no position and counts as absent, as for the
+/// writer.
+std::pair<uint32_t, uint32_t> positionOf(const Value &value) {
+  const uint32_t line = value.has("line") ? value["line"].number<uint32_t>() : 0;
+  const uint32_t column = value.has("column") ? value["column"].number<uint32_t>() : 0;
+  return {line, line != 0 ? column : 0};
+}
+
 Frame frameOf(const Value &value) {
   Frame frame;
   frame.function = value["function"].text();
   frame.file = value["file"].text();
-  if (value.has("line"))
-    frame.line = value["line"].number<uint32_t>();
-  if (value.has("column"))
-    frame.column = value["column"].number<uint32_t>();
+  std::tie(frame.line, frame.column) = positionOf(value);
   return frame;
 }
 
@@ -231,9 +238,8 @@ Race raceOf(const Value &value) {
 }
 
 CodePlace codePlaceOf(const Value &value) {
-  return {value["instruction"].text(), value["offset"].number<uint64_t>(), textOr(value, "file"),
-          value.has("line") ? value["line"].number<uint32_t>() : 0,
-          value.has("column") ? value["column"].number<uint32_t>() : 0};
+  const auto [line, column] = positionOf(value);
+  return {value["instruction"].text(), value["offset"].number<uint64_t>(), textOr(value, "file"), line, column};
 }
 
 WaitHazard waitHazardOf(const Value &value) {
