@@ -23,6 +23,8 @@ struct RunRequest {
   enum class Device { Auto, Gpu, Cpu } device = Device::Auto;
   std::string options;       ///< text of the WAVESAN_OPTIONS form, from -o, --seed and --gpu; wins over the environment
   bool preloadAgent = false; ///< --preload
+  /// --gpu=A,B: one run after the other, each as one of these; empty: one run, as the options say.
+  std::vector<std::string> targets;
   std::vector<std::string> command; ///< program and its arguments; not empty
 };
 
@@ -33,7 +35,7 @@ struct TraceRequest {
   RunRequest::Device device = RunRequest::Device::Auto;
   std::string options;       ///< as RunRequest; without those that name the files
   bool preloadAgent = false; ///< --preload
-  bool csv = true, json = false, perfetto = false;
+  bool csv = true, json = false, perfetto = false, graph = false, dot = false;
   std::string prefix = "wavesan-trace"; ///< of the files' names
   std::vector<std::string> command;     ///< program and its arguments; not empty
 };

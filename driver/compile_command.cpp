@@ -33,6 +33,7 @@ static constexpr char kUsage[] =
     "  --with=OPTION    an option for HIP sources only; may be given more than once\n"
     "  --ignorelist=FILE  accesses and kernels not to check, as for -fsanitize-ignorelist (docs/filters.md)\n"
     "  --kernels=LIST   the kernels to check: globs between semicolons, '!' excludes\n"
+    "  --check-host     also look for races of the host's own accesses with commands (docs/stream-order.md)\n"
     "  --wait-check=MODE  machine code with missing waits: warn (default), error, off (docs/waitcheck.md)\n"
     "  WAVESAN_CXX      environment: the clang++ to use (its LLVM must match the plugin's)\n"
     "  WAVESAN_PLUGIN   environment: the plugin to use, one built for another LLVM (docs/rocm.md)\n"
@@ -77,6 +78,7 @@ struct OwnOptions {
   std::vector<std::string> gpus, with;
   std::vector<std::string> filters; ///< the plugin's options
   std::string waitCheck;
+  bool checkHost = false;
 };
 
 /// Takes them off the front of `args`.
@@ -92,6 +94,8 @@ OwnOptions takeOwnOptions(std::vector<std::string> &args) {
       own.filters.push_back("-wavesan-ignorelist=" + args[n].substr(13));
     else if (args[n].starts_with("--kernels="))
       own.filters.push_back("-wavesan-kernels=" + args[n].substr(10));
+    else if (args[n] == "--check-host")
+      own.checkHost = true;
     else if (args[n].starts_with("--wait-check="))
       own.waitCheck = args[n].substr(13);
     else if (args[n].starts_with("--with="))
@@ -170,6 +174,9 @@ int compile(CompileLine line, const OwnOptions &own) {
       return fail(check.text);
 
   line.pluginOptions = own.filters;
+  line.checksHost = own.checkHost;
+  if (own.checkHost)
+    line.pluginOptions.push_back("-wavesan-check-host");
   line.linksHipObjects = linksHipObjects(line);
   const CompilePlan plan = planCompile(line, *compiler, hip, layout);
   if (!plan.error.empty())

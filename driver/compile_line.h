@@ -55,6 +55,7 @@ struct CompileLine {
   bool flushDenormals = false;            ///< -fgpu-flush-denormals-to-zero
   bool hipLink = false;                   ///< --hip-link
   bool linksHipObjects = false;           ///< not from this line: linksHipObjects() in hip_objects.h
+  bool checksHost = false;        ///< --check-host of `wavesan cc`
   std::vector<std::string> pluginOptions; ///< from `wavesan cc`'s own options, not from this line
 
   bool isHipcc() const;

@@ -127,11 +127,14 @@ CompilePlan planCompile(const CompileLine &line, const Compiler &compiler, const
     add({"-Xarch_host", "-Wno-linker-warnings"}); // "different target triples": see addBitcode
   }
 
-  // 3. Instrumentation, of device code only: host code stays as it would be.
+  // 3. Instrumentation, of device code only: host code stays as it would be. Both get line tables: races between
+  // commands name the lines of the HIP calls.
   if (generatesCode && !line.hostOnly) {
     add({"-Xarch_device", "-fpass-plugin=" + layout.plugin.string()});
+    if (line.checksHost)
+      add({"-Xarch_host", "-fpass-plugin=" + layout.plugin.string()});
     if (!line.hasDebugInfo)
-      add({"-Xarch_device", "-gline-tables-only"});
+      add({"-gline-tables-only"});
     if (line.deniesDebugInfo)
       plan.notes.push_back(
           "-g0: reports will name no source lines, and waves that wait at different barriers cannot be "

@@ -39,7 +39,7 @@ std::vector<std::string> childEnvironment(const std::vector<std::string> &base, 
     change(env, "LD_LIBRARY_PATH", [&](const std::string &old) { return join(layout.agentDir.string(), ":", old); });
   if (request.cpuAgent && request.preloadAgent)
     change(env, "LD_PRELOAD", [&](const std::string &old) { return join(layout.agent().string(), ":", old); });
-  if (request.traceHip) // the last one: a tool already there stays the outer one
+  if (request.preloadHip) // the last one: a tool already there stays the outer one
     change(env, "LD_PRELOAD", [&](const std::string &old) { return join(old, ":", layout.hipTool().string()); });
   // ROCr takes a list separated by blanks and loads it in order; a tool already there stays the outer one.
   if (request.raceCheck)

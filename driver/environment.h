@@ -16,7 +16,7 @@ struct EnvironmentRequest {
   bool cpuAgent = false;     ///< put the CPU agent in front of the installed HSA runtime
   bool preloadAgent = false; ///< also by LD_PRELOAD, for programs whose DT_RPATH beats LD_LIBRARY_PATH
   bool raceCheck = true;     ///< load the HSA tool
-  bool traceHip = false;     ///< preload the HIP interposer
+  bool preloadHip = false;   ///< preload the HIP interposer
   std::string options;       ///< appended to WAVESAN_OPTIONS; later settings win
   int statusFd = -1;
 };

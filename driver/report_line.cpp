@@ -18,7 +18,7 @@ namespace {
 
 std::vector<std::string> classNames() {
   std::vector<std::string> names;
-  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::LaneConflict); ++c)
+  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::WaveOrder); ++c)
     names.push_back(report::className(abi::RaceClass(c)));
   return names;
 }

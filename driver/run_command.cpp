@@ -4,23 +4,30 @@
 // `wavesan run`: choose the device, start the program, wait for it, answer with its status or with the race status.
 #include "checks.h"
 #include "child_process.h"
+#include "code_targets.h"
 #include "commands.h"
 #include "elf_rpath.h"
 #include "environment.h"
 #include "layout.h"
 #include "message.h"
 #include "program_start.h"
+#include "run_line.h"
 #include "status_memory.h"
+#include "target_comparison.h"
 
 #include "wavesan/abi/options.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 extern char **environ;
+
+namespace fs = std::filesystem;
 
 namespace wavesan::driver {
 
@@ -70,6 +77,149 @@ void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const ab
         " of the tool itself, printed above: the result is incomplete");
 }
 
+uint32_t waveSizeOf(const std::string &target) {
+#define WAVESAN_AGENT_TARGET(Name, ElfMachine, WaveSize, Features, ChipId)                                             \
+  if (target == Name)                                                                                                  \
+    return WaveSize;
+#include "wavesan/abi/agent_targets.def"
+  return 0;
+}
+
+/// The end of one run.
+struct RunEnd {
+  int status = 0; ///< to end with
+  int signal = 0; ///< ended the program, and is to end this process; else 0
+  bool found = false, incomplete = false;
+};
+
+/// What all runs of one command share.
+struct Setting {
+  const RunRequest &request;
+  const abi::Options &options;
+  const Layout &layout;
+  bool cpu;
+  bool preloadHip;
+};
+
+std::string withOption(const std::string &options, const std::string &name, const std::string &value) {
+  return options + (options.empty() ? "" : ":") + name + "=" + quoteValue(value);
+}
+
+RunEnd runOnce(const Setting &setting, const std::string &optionsText) {
+  const RunRequest &request = setting.request;
+  std::string error;
+  StatusMemory status(error);
+  if (!status.page())
+    return {fail(error)};
+  const std::string &program = request.command[0];
+  EnvironmentRequest change;
+  change.cpuAgent = setting.cpu;
+  change.preloadAgent = request.preloadAgent || hasForcingRpath(findProgram(program));
+  change.preloadHip = setting.preloadHip;
+  change.options = optionsText;
+  change.statusFd = status.descriptor();
+  std::vector<std::string> base;
+  for (char **e = environ; *e; ++e)
+    base.emplace_back(*e);
+
+  ChildEnd end = runChild(request.command, childEnvironment(base, setting.layout, change));
+  if (end.startError)
+    return {couldNotStart(program, end.startError)};
+  const abi::Options &options = setting.options;
+  sayWhatIsMissing(*status.page(), end, options, setting.cpu);
+  if (status.page()->processesAttached.load() == 0)
+    sayWhatIsWrong(setting.layout, setting.cpu);
+  RunEnd result;
+  result.found = status.page()->races.load() > 0 || status.page()->waitHazards.load() > 0;
+  result.incomplete = end.signal || isIncomplete(*status.page());
+  if (result.found && options.exitcode != 0)
+    result.status = options.exitcode;
+  else if (end.signal) {
+    result.signal = end.signal;
+    result.status = 128 + end.signal; // a signal that ends nothing by default
+  } else if (end.exitStatus == 0 && options.incomplete_exitcode != 0 && !result.found && result.incomplete) {
+    say("incomplete result: exit status " + std::to_string(options.incomplete_exitcode) +
+        " (option incomplete_exitcode)");
+    result.status = options.incomplete_exitcode;
+  } else
+    result.status = end.exitStatus;
+  return result;
+}
+
+/// A directory of this command's own, which is gone afterwards.
+class TemporaryDirectory {
+public:
+  TemporaryDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "wavesan-run-XXXXXX").string();
+    if (mkdtemp(pattern.data()))
+      Path = pattern;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ec;
+    if (!Path.empty())
+      fs::remove_all(Path, ec);
+  }
+  TemporaryDirectory(const TemporaryDirectory &) = delete;
+  TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+  const std::string &path() const { return Path; } ///< empty: it could not be made
+
+private:
+  std::string Path;
+};
+
+/// Reports of the processes of a run to where the user wanted them.
+void keepReports(const std::string &directory, const std::string &wanted) {
+  std::error_code ec;
+  for (const fs::directory_entry &entry : fs::directory_iterator(directory, ec)) {
+    std::string to = wanted;
+    const std::string process = entry.path().stem().string();
+    for (size_t at = to.find("%p"); at != std::string::npos; at = to.find("%p", at + process.size()))
+      to.replace(at, 2, process);
+    fs::copy_file(entry.path(), to, fs::copy_options::overwrite_existing, ec);
+    if (ec)
+      fail("json_path: cannot write " + to + ": " + ec.message());
+  }
+}
+
+/// How bad an end is: a race, then a signal, then an error of the program, then an incomplete result.
+int badness(const RunEnd &end, const abi::Options &options) {
+  return end.found && options.exitcode != 0                                                    ? 4
+         : end.signal                                                                          ? 3
+         : end.status != 0 && !(end.incomplete && end.status == options.incomplete_exitcode) ? 2
+                                                                                               : end.status != 0;
+}
+
+RunEnd runAsEach(const Setting &setting, const std::string &optionsText) {
+  const RunRequest &request = setting.request;
+  const abi::Options &options = setting.options;
+  std::vector<TargetVerdict> verdicts;
+  RunEnd worst;
+  for (const std::string &target : request.targets) {
+    TemporaryDirectory reports;
+    if (reports.path().empty())
+      return {fail("cannot make a temporary directory")};
+    std::string text = withOption(optionsText, "gpu", target);
+    for (const auto &[name, path] : {std::pair("log_path", options.log_path), std::pair("sarif_path", options.sarif_path),
+                                     std::pair("junit_path", options.junit_path)})
+      if (const std::string own = pathOfTarget(path, target); own != path)
+        text = withOption(text, name, own);
+    text = withOption(text, "json_path", reports.path() + "/%p.json");
+    say("as " + target + ":");
+    const RunEnd end = runOnce(setting, text);
+    TargetVerdict &verdict = verdicts.emplace_back();
+    verdict.target = target;
+    verdict.waveSize = waveSizeOf(target);
+    verdict.incomplete = end.incomplete;
+    verdict.document = reportsIn(reports.path(), verdict.known);
+    if (!options.json_path.empty())
+      keepReports(reports.path(), pathOfTarget(options.json_path, target));
+    if (verdicts.size() == 1 || badness(end, options) > badness(worst, options))
+      worst = end;
+  }
+  say(comparisonLine(verdicts));
+  return worst;
+}
+
 } // namespace
 
 int runCommand(const RunRequest &request) {
@@ -80,7 +230,7 @@ int runCommand(const RunRequest &request) {
   Layout layout = layoutOfThisExecutable(error);
   if (!error.empty())
     return fail(error);
-  std::optional<bool> cpu = chooseCpu(request.device);
+  std::optional<bool> cpu = request.targets.empty() ? chooseCpu(request.device) : std::optional<bool>(true);
   if (!cpu)
     return kExitUsage;
   if (Check check = checkHsaTool(layout, false); check.isProblem())
@@ -88,46 +238,33 @@ int runCommand(const RunRequest &request) {
   if (*cpu)
     if (Check check = checkAgent(layout, false); check.isProblem())
       return fail(check.text);
-  StatusMemory status(error);
-  if (!status.page())
-    return fail(error);
 
   const std::string &program = request.command[0], file = findProgram(program);
   if (std::string why = whyCutShort(file); !why.empty())
     return fail("cannot run " + program + ": " + why, kExitNotExecutable);
-  EnvironmentRequest change;
-  change.cpuAgent = *cpu;
-  change.preloadAgent = request.preloadAgent || hasForcingRpath(file);
-  change.options = request.options;
+  if (std::string why = missingTarget(file, request.targets); !why.empty())
+    return fail("run: " + why);
+  std::string text = request.options;
+  bool preloadHip = false;
+  if (options->check_streams) {
+    const Check check = checkHipTool(layout, false);
+    const bool nameable = layout.hipTool().string().find_first_of(" :") == std::string::npos;
+    preloadHip = !check.isProblem() && nameable;
+    if (check.isProblem())
+      say("note: races between streams are not looked for: " + check.text);
+    else if (!nameable)
+      say("note: races between streams are not looked for: LD_PRELOAD cannot name " + layout.hipTool().string());
+  }
   if (options->help) { // here and not in the program, which may never load the tool; said once
     for (const std::string &line : abi::optionLines(*options))
       say(line);
-    change.options += change.options.empty() ? "help=0" : ":help=0";
+    text = withOption(text, "help", "0");
   }
-  change.statusFd = status.descriptor();
-  std::vector<std::string> base;
-  for (char **e = environ; *e; ++e)
-    base.emplace_back(*e);
-
-  ChildEnd end = runChild(request.command, childEnvironment(base, layout, change));
-  if (end.startError)
-    return couldNotStart(program, end.startError);
-  sayWhatIsMissing(*status.page(), end, *options, *cpu);
-  if (status.page()->processesAttached.load() == 0)
-    sayWhatIsWrong(layout, *cpu);
-  const bool found = status.page()->races.load() > 0 || status.page()->waitHazards.load() > 0;
-  if (found && options->exitcode != 0)
-    return options->exitcode;
-  if (end.signal) {
+  const Setting setting{request, *options, layout, *cpu, preloadHip};
+  const RunEnd end = request.targets.empty() ? runOnce(setting, text) : runAsEach(setting, text);
+  if (end.signal)
     endBySignal(end.signal);
-    return 128 + end.signal; // a signal that ends nothing by default
-  }
-  if (end.exitStatus == 0 && options->incomplete_exitcode != 0 && !found && isIncomplete(*status.page())) {
-    say("incomplete result: exit status " + std::to_string(options->incomplete_exitcode) +
-        " (option incomplete_exitcode)");
-    return options->incomplete_exitcode;
-  }
-  return end.exitStatus;
+  return end.status;
 }
 
 } // namespace wavesan::driver

@@ -57,7 +57,8 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   app.add_option("--device", device, "auto: the GPU if there is one, else the CPU agent; gpu; cpu")
       ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
   app.add_option("--seed", seed, "CPU agent: seed of the wave scheduler");
-  app.add_option("--gpu", gpu, "CPU agent: the GPU it presents itself as, e.g. gfx90a");
+  app.add_option("--gpu", gpu, "CPU agent: the GPU it presents itself as, e.g. gfx90a; gfx90a,gfx1030 runs the program once\n"
+                               "as each, with waves of 64 and of 32, and says which verdicts differ");
   app.add_option("-o,--options", options, "name=value:name=value, as in WAVESAN_OPTIONS")->allow_extra_args(false);
   app.add_flag("--preload", line.request.preloadAgent,
                "CPU agent: also by LD_PRELOAD, for programs whose libraries carry an RPATH");
@@ -94,6 +95,22 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   // Judged as a whole and before they become part of a text, in which a quote or a separator would mean something.
   abi::Options scratch;
   abi::OptionErrors errors;
+  if (gpu && gpu->find(',') != std::string::npos) {
+    std::string_view rest = *gpu;
+    while (!rest.empty() && errors.empty()) {
+      const std::string target(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(target.size() + 1, rest.size()));
+      abi::setOption(scratch, "gpu", target, errors);
+      if (target == "auto")
+        errors.values.push_back("option gpu: a list names each GPU");
+      std::vector<std::string> &targets = line.request.targets;
+      if (std::find(targets.begin(), targets.end(), target) == targets.end())
+        targets.push_back(target);
+    }
+    if (line.request.device == RunRequest::Device::Gpu && errors.empty())
+      errors.values.push_back("--gpu with several GPUs is for the CPU agent; --device=gpu runs on the one that is there");
+    gpu.reset();
+  }
   for (const auto &[name, value] : {std::pair("gpu", gpu), std::pair("seed", seed)})
     if (value) {
       abi::setOption(scratch, name, *value, errors);

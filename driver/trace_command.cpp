@@ -51,6 +51,8 @@ std::string fileOptions(const TraceRequest &request, const fs::path &prefix) {
   add(request.csv, "trace_csv", ".csv");
   add(request.json, "trace_json", ".json");
   add(request.perfetto, "trace_perfetto", ".pftrace");
+  add(request.graph, "trace_graph", ".graph.json");
+  add(request.dot, "trace_dot", ".dot");
   return text;
 }
 
@@ -91,7 +93,7 @@ int traceCommand(const TraceRequest &request) {
   change.cpuAgent = *cpu;
   change.preloadAgent = request.preloadAgent || hasForcingRpath(findProgram(program));
   change.raceCheck = false;
-  change.traceHip = true;
+  change.preloadHip = true;
   change.options = options;
   change.statusFd = status.descriptor();
   std::vector<std::string> base;

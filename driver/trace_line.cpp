@@ -26,7 +26,7 @@ public:
 
 /// Empty, or what is wrong.
 std::string readFormats(const std::string &text, TraceRequest &request) {
-  request.csv = request.json = request.perfetto = false;
+  request.csv = request.json = request.perfetto = request.graph = request.dot = false;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string format = text.substr(begin, end - begin);
@@ -36,8 +36,12 @@ std::string readFormats(const std::string &text, TraceRequest &request) {
       request.json = true;
     else if (format == "perfetto")
       request.perfetto = true;
+    else if (format == "graph")
+      request.graph = true;
+    else if (format == "dot")
+      request.dot = true;
     else
-      return "--format: '" + format + "' is none of csv, json, perfetto";
+      return "--format: '" + format + "' is none of csv, json, perfetto, graph, dot";
     begin = end + 1;
   }
   return {};
@@ -56,12 +60,13 @@ TraceLine readTraceLine(const std::vector<std::string> &words) {
   CLI::App app{"Runs a program and writes a trace of its HIP calls, with the event that each wait depends on.",
                "wavesan trace"};
   app.formatter(std::make_shared<TraceHelp>());
-  app.footer("Files: PREFIX.csv, PREFIX.json, PREFIX.pftrace (ui.perfetto.dev opens it); docs/trace.md.\n"
+  app.footer("Files: PREFIX.csv, PREFIX.json, PREFIX.pftrace (ui.perfetto.dev opens it), PREFIX.graph.json,\n"
+             "PREFIX.dot; docs/trace.md.\n"
              "Exit status: the program's own.");
   std::string device = "auto", gpu, formats = "csv";
   int columns = 10;
   std::vector<std::string> options;
-  app.add_option("--format", formats, "csv, json, perfetto, or several of them with commas between (csv)");
+  app.add_option("--format", formats, "csv, json, perfetto, graph, dot, or several of them with commas between (csv)");
   app.add_option("-o,--output", request.prefix, "prefix of the files' names, %p: process id (wavesan-trace)");
   app.add_option("--columns", columns, "csv: 10, or 7 for readers of rocprofv3's older form")
       ->check(CLI::IsMember({10, 7}));

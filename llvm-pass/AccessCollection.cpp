@@ -72,13 +72,8 @@ public:
       const size_t Before = Choice.Accesses.size();
       visit(I);
       if (*Atomic)
-        for (size_t A = Before; A < Choice.Accesses.size(); ++A) {
-          Access &Chosen = Choice.Accesses[A];
-          Chosen.Ordering = (*Atomic)->infoBits();
-          // The LDS table takes atomics to exclude one another, which those of a wave or a lane do not between waves.
-          if (Chosen.Where == Region::Lds && (*Atomic)->Where.Scope < abi::Scope::Workgroup)
-            Chosen.Bits &= ~uint32_t(abi::kAccessAtomic);
-        }
+        for (size_t A = Before; A < Choice.Accesses.size(); ++A)
+          Choice.Accesses[A].Ordering = (*Atomic)->infoBits();
     }
     return std::move(Choice);
   }

@@ -89,7 +89,8 @@ private:
   }
 
   void access(const ByteRun &Run) {
-    Value *Info = B.getInt32(A.info(Run.Size));
+    const bool OfAnother = (A.Ordering & abi::kAccessOneInstruction) && &Run != &A.Runs.front();
+    Value *Info = B.getInt32(A.info(Run.Size) | (OfAnother ? abi::kAccessOfCopy : 0u));
     if (A.Where == Region::Lds)
       Hooks.call(B, A.IsCopy ? Hook::LdsCopy : Hook::LdsAccess, {State, at(Run.Offset), Info, Site, Variable});
     else

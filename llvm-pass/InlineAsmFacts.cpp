@@ -18,8 +18,10 @@ using namespace wavesan;
 void WaitFacts::lds(uint64_t Count, uint64_t NoWait) {
   if (Count == 0)
     Info |= abi::kWaitLds;
-  else
-    PartialLds |= Count < NoWait;
+  else if (Count < NoWait) {
+    Info |= abi::waitInfo(0, 0, 0, uint32_t(Count));
+    PartialLds = true;
+  }
 }
 
 void WaitFacts::vmem(uint64_t Count, const GpuTarget &Target) {

@@ -60,7 +60,7 @@ AsmFacts readInlineAsm(const llvm::CallBase &Call, const GpuTarget &Target);
 /// What a wait waits for. A count that is not below `NoWait` is no wait.
 struct WaitFacts {
   uint32_t Info = 0;                            ///< abi::waitInfo(); 0: nothing that a hook is about
-  bool PartialLds = false, PartialVmem = false; ///< for a count above zero; of LDS it is taken as no wait
+  bool PartialLds = false, PartialVmem = false; ///< for a count above zero
 
   void lds(uint64_t Count, uint64_t NoWait = 64);
   void vmem(uint64_t Count, const GpuTarget &Target);

@@ -3,6 +3,7 @@
 //
 // Entry of the pass plugin: -fpass-plugin= and opt -load-pass-plugin=.
 #include "Filters.h"
+#include "HostAccesses.h"
 #include "OldIntrinsics.h"
 #include "SourceLoops.h"
 #include "WaveSanPass.h"
@@ -29,11 +30,14 @@ static void registerPasses(PassBuilder &Builder) {
   Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, auto... Phase) {
     // LLVM 19 tells no phase.
     Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, (... || (Phase != ThinOrFullLTOPhase::None))));
+    Passes.addPass(wavesan::HostAccessesPass());
   });
   Builder.registerPipelineParsingCallback(
       [](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
         if (Name == "wavesan")
           Passes.addPass(WaveSanPass());
+        else if (Name == "wavesan-host")
+          Passes.addPass(wavesan::HostAccessesPass());
         else if (Name == "wavesan-instrument")
           Passes.addPass(WaveSanPass(WaveSanPass::Stop::BeforeRuntime));
         else

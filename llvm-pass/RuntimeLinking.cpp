@@ -134,9 +134,10 @@ Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions) {
       LinkedVariables.push_back(&V);
     }
 
-  if (Function *Check = M.getFunction(abi::kCheckSymbol))
-    if (Error E = prepareCheck(*Check))
-      return E;
+  for (const char *OutOfLine : {abi::kCheckSymbol, abi::kBarrierSymbol})
+    if (Function *Check = M.getFunction(OutOfLine))
+      if (Error E = prepareCheck(*Check))
+        return E;
   allowInputs(Linked, Functions);
   for (Function *F : Functions)
     if (Error E = inlineRuntime(*F, Linked))

@@ -176,8 +176,7 @@ private:
   void addWait(IntrinsicInst &I, const WaitFacts &Wait) {
     if (Wait.Info)
       Choice.Points.push_back({&I, SyncPoint::Wait, Wait.Info});
-    if (Wait.PartialLds)
-      Choice.Skips.add(kPartialWaitReason);
+    Choice.PartialLdsWaits += Wait.PartialLds;
     Choice.PartialVmemWaits += Wait.PartialVmem;
   }
 
@@ -187,8 +186,7 @@ private:
       return namedBarrier();
     if (Facts.SplitReversed)
       return createStringError("inline asm that waits for a barrier and then signals it is not supported");
-    if (Facts.PartialLdsWaits)
-      Choice.Skips.add(kPartialWaitReason, Facts.PartialLdsWaits);
+    Choice.PartialLdsWaits += Facts.PartialLdsWaits;
     Choice.PartialVmemWaits += Facts.PartialVmemWaits;
     auto Add = [&](const AsmSync &Sync, bool Before) {
       switch (Sync.What) {

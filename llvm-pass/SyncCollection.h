@@ -17,7 +17,7 @@ class Instruction;
 
 namespace wavesan {
 
-/// Waits for a count above zero that are taken as no wait.
+/// Waits for a count above zero of vector memory, where no copy is known that they could be for.
 inline constexpr const char *kPartialWaitReason = "wait for a count above zero";
 
 struct SyncPoint {
@@ -43,6 +43,7 @@ struct SyncChoice {
   std::vector<SyncPoint> Points;
   SkipCounts Skips;
   unsigned PartialVmemWaits = 0; ///< waits that count vector memory above zero
+  unsigned PartialLdsWaits = 0;  ///< the same of LDS
 };
 
 /// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers, unknown

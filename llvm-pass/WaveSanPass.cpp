@@ -154,6 +154,8 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     Summary.Flags |= abi::kKernelCopiesAsync;
   else if (Sync->PartialVmemWaits)
     Summary.Skips.add(kPartialWaitReason, Sync->PartialVmemWaits);
+  if (Sync->PartialLdsWaits)
+    Summary.Flags |= abi::kKernelCountsLdsWaits;
   std::vector<Issued> Unhooked;
   if (Choice->hasCopies() && Sync->PartialVmemWaits)
     Unhooked = chooseIssued(F, *Choice);

@@ -4,7 +4,7 @@
 // Hook bodies for the GPU (abi/hooks.h says when each is called). Compiled to amdgcn bitcode that the pass links into
 // every module and inlines into the twins. Ground rules: nothing is allocated, nothing outside is called, and
 // nothing that the program computes changes.
-#include "check.h"
+#include "divergence.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
 
@@ -152,16 +152,17 @@ HOOK __wavesan_generic_range(PrivateState *s, void *address, uint64_t length, ui
   checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), shortened(length), info, site, abi::kNoVariable);
 }
 
-HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t) {
+HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t site) {
   auto *record = recordOf(s);
   const Shape shape(record->shape);
+  storeShared(arrivedAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()), site);
   storeShared(barrierGenerationAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()),
               core::barrierGenerationOf(loadShared(&record->generation)));
   // The others read it behind the barrier.
   ldsFence();
 }
 
-HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t) {
+HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t site) {
   auto *record = recordOf(s);
   const Shape shape(record->shape);
   const uint32_t epoch = loadShared(&record->epoch) + 1;
@@ -172,6 +173,7 @@ HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t) {
     auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
     addCounter(&counters->historyOverflow, 1);
   }
+  __wavesan_barrier_met(s->record, site, s->waveCount, s->laneCount);
 }
 
 HOOK __wavesan_fence(PrivateState *s, uint32_t info) {

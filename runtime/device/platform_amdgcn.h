@@ -42,6 +42,11 @@ WAVESAN_INLINE Lds<uint32_t> *barrierGenerationAt(uint32_t stateOffset, uint32_t
                          ((epoch % abi::kEpochBuffers) * abi::kMaxWavesPerWorkgroup + wave) * 4);
 }
 
+WAVESAN_INLINE Lds<uint32_t> *arrivedAt(uint32_t stateOffset, uint32_t epoch, uint32_t wave) {
+  return ldsAt<uint32_t>(stateOffset + uint32_t(__builtin_offsetof(abi::WorkgroupState, arrivedAt)) +
+                         ((epoch & 1) * abi::kMaxWavesPerWorkgroup + wave) * 4);
+}
+
 template <class Pointer> WAVESAN_INLINE auto loadShared(Pointer p) {
   return __scoped_atomic_load_n(p, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
 }

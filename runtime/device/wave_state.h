@@ -25,11 +25,12 @@ struct Shape {
 };
 static_assert(abi::kMaxWavesPerWorkgroup <= 32);
 
-/// What an access is, in one word: its site and what it does.
+/// What an access is, in one word: its site and what it does. Atomics are those that exclude other waves.
 struct Operation {
   uint32_t bits;
   constexpr explicit Operation(uint32_t bits) : bits(bits) {}
-  constexpr Operation(uint32_t site, uint32_t info) : bits(site | abi::accessBits(info) << 24) {}
+  constexpr Operation(uint32_t site, uint32_t info)
+      : bits(site | (abi::accessBits(info) & ~(abi::atomicInWorkgroup(info) ? 0u : uint32_t(abi::kAccessAtomic))) << 24) {}
   constexpr uint32_t site() const { return bits & 0xffffffu; }
   constexpr uint32_t access() const { return bits >> 24; } ///< abi::AccessBits
   constexpr bool write() const { return (access() & abi::kAccessWrite) != 0; }

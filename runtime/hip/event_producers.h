@@ -24,6 +24,8 @@
 
 #include "hip_types.h"
 
+#include "stream_order.h"
+
 #include <optional>
 #include <shared_mutex>
 #include <unordered_map>
@@ -48,6 +50,7 @@ struct Producer {
   uint64_t capture = 0;    ///< number of the capture that it was recorded into; 0: it was executed
   uint32_t thread = 0;
   uint64_t begin = 0, end = 0; ///< nanoseconds, of the call
+  streams::Clock knows;        ///< what follows whoever waits for it; null where order is not followed
   bool operator==(const Producer &) const = default;
 };
 

@@ -10,7 +10,9 @@
 // A function that this HIP lacks cannot be taken out of the symbol table at run time: it answers hipErrorNotSupported.
 #include "call_table.h"
 #include "real_hip.h"
+
 #include "trace_session.h"
+#include "wavesan/abi/host_watch.h"
 
 #include <type_traits>
 
@@ -120,7 +122,31 @@ __attribute__((destructor)) void unloaded() {
     tracer->detach();
 }
 
+const abi::StreamCheck kStreamCheck = {
+    abi::kAbiVersion,
+    [](const abi::StreamCheckTool *tool) { processTracer().watch()->attach(tool); },
+    [](const abi::DispatchShapeSeen *shape, uint64_t kernel, uint64_t dispatch) {
+      return processTracer().watch()->bind(*shape, kernel, dispatch);
+    },
+    [](uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
+      processTracer().watch()->deliver(ticket, kernel, dispatch, accesses);
+    },
+    [](abi::StreamCheckCounts *counts) { processTracer().watch()->finish(*counts); },
+};
+
 } // namespace
+
+extern "C" __attribute__((visibility("default"))) const abi::StreamCheck *wavesan_stream_check() {
+  return processTracer().watch() ? &kStreamCheck : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) void wavesan_host_watch(abi::HostWatch *watch) {
+  watch->access = [](const void *address, uint64_t bytes, uint32_t bits) {
+    processTracer().watch()->hostAccess(address, bytes, bits, reinterpret_cast<uint64_t>(__builtin_return_address(0)));
+  };
+  // Last: another thread may look at it. It stays 0 where streams are not watched.
+  __atomic_store_n(&watch->busy, StreamWatch::busy(), __ATOMIC_RELEASE);
+}
 
 #define WAVESAN_HIP_ENTRY(Name, Symbol, Category, Action, ...)                                                         \
   extern "C" __attribute__((visibility("hidden"), used)) std::add_pointer_t<__VA_ARGS__> const wavesanHipSlot_##Name = \

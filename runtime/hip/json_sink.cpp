@@ -92,6 +92,16 @@ public:
     end(c.end);
   }
 
+  void race(const RaceMark &race) override {
+    begin("race");
+    for (const auto &[role, side] : {std::pair("current", &race.current), std::pair("previous", &race.previous)}) {
+      key(role);
+      Line += "{\"correlation_id\":" + std::to_string(side->correlation) + ",\"function\":\"" + side->function +
+              "\",\"stream_id\":{\"handle\":" + std::to_string(side->stream) + "}}";
+    }
+    end(0);
+  }
+
   void finish(const TraceSummary &s) override {
     File.write("\n],\"summary\":{\"calls\":" + std::to_string(s.calls) + ",\"waits\":" + std::to_string(s.waits) +
                    ",\"resolved\":" + std::to_string(s.resolved) + ",\"lost\":" + std::to_string(s.lost) +

@@ -74,6 +74,20 @@ public:
       slice(c, streamTrack(c.clock.stream, c.thread), false);
   }
 
+  void race(const RaceMark &race) override {
+    for (const auto &[side, other] : {std::pair(&race.current, &race.previous), std::pair(&race.previous, &race.current)}) {
+      if (!side->stream)
+        continue;
+      Message event = trackEvent(kInstant, streamTrack(side->stream, side->thread));
+      event.bytes(field::kCategories, "race");
+      event.bytes(field::kEventName, "race of " + std::string(side->function) + " with " +
+                                         (other->stream ? other->function : "the host"));
+      annotate(event, "correlation_id", side->correlation);
+      annotate(event, "other_correlation_id", other->correlation);
+      packet(event, side->begin);
+    }
+  }
+
   void finish(const TraceSummary &) override { File.finish(); }
   void abandon() override { File.abandon(); }
   std::string takeError() override { return File.takeError(); }

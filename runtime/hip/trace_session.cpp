@@ -70,8 +70,15 @@ std::string ownFileName(const std::string &path) {
   return name;
 }
 
+bool traces(const abi::Options &options) {
+  return !(options.trace_csv.empty() && options.trace_json.empty() && options.trace_perfetto.empty() &&
+           options.trace_graph.empty() && options.trace_dot.empty());
+}
+
 std::vector<std::unique_ptr<TraceSink>> openSinks() {
   const abi::Options &options = session().options;
+  if (!traces(options))
+    return {};
   if (session().page)
     session().page->tracedProcesses.fetch_add(1);
   std::vector<std::unique_ptr<TraceSink>> sinks;
@@ -81,7 +88,17 @@ std::vector<std::unique_ptr<TraceSink>> openSinks() {
     sinks.push_back(makeJsonSink(TraceFile(ownFileName(options.trace_json))));
   if (!options.trace_perfetto.empty())
     sinks.push_back(makePerfettoSink(TraceFile(ownFileName(options.trace_perfetto))));
+  if (!options.trace_graph.empty())
+    sinks.push_back(makeGraphSink(TraceFile(ownFileName(options.trace_graph)), /*dot=*/false));
+  if (!options.trace_dot.empty())
+    sinks.push_back(makeGraphSink(TraceFile(ownFileName(options.trace_dot)), /*dot=*/true));
   return sinks;
+}
+
+/// Who reports races between commands: without it nobody looks for them.
+bool raceToolIsLoaded() {
+  const char *tools = std::getenv("HSA_TOOLS_LIB");
+  return tools && std::strstr(tools, "libwavesan-hsa.so");
 }
 
 } // namespace
@@ -114,8 +131,11 @@ Tracer &processTracer() {
 void startFromEnvironment() {
   abi::OptionErrors errors; // said by whoever starts the program, and by the HSA tool
   abi::Options options = abi::optionsFromEnvironment(errors);
-  if (options.trace_csv.empty() && options.trace_json.empty() && options.trace_perfetto.empty())
+  const bool watch = options.check_streams && raceToolIsLoaded();
+  if (!watch && !traces(options))
     return;
+  if (watch)
+    processTracer().watchStreams(size_t(options.stream_history_mb) << 20);
   session().options = std::move(options);
   session().page = mapStatusPage();
   if (const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100); copy >= 0)

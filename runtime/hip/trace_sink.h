@@ -43,6 +43,18 @@ struct CallRecord {
   const Producer *eventDependency() const;
 };
 
+/// A race between two commands (docs/stream-order.md).
+struct RaceMark {
+  struct Side {
+    CorrelationId correlation = 0; ///< of the call; 0: an access of the host
+    const char *function = "";
+    StreamId stream = 0;
+    uint32_t thread = 0; ///< that made the call
+    uint64_t begin = 0;  ///< of the call
+  };
+  Side current, previous;
+};
+
 struct TraceSummary {
   uint64_t calls = 0, waits = 0, resolved = 0;
   uint64_t lost = 0;     ///< events, streams and waits that were too many to be followed
@@ -55,6 +67,8 @@ public:
   virtual ~TraceSink() = default;
   virtual void stream(const StreamInfo &) = 0;
   virtual void call(const CallRecord &) = 0;
+  /// Found at any time behind the two calls.
+  virtual void race(const RaceMark &) {}
   /// Completes the file.
   virtual void finish(const TraceSummary &) = 0;
   /// In a forked child: what is buffered belongs to the parent.
@@ -69,6 +83,9 @@ std::unique_ptr<TraceSink> makeCsvSink(TraceFile, int columns);
 std::unique_ptr<TraceSink> makeJsonSink(TraceFile);
 /// Perfetto's protobuf format.
 std::unique_ptr<TraceSink> makePerfettoSink(TraceFile);
+
+/// Dependencies between the calls, as JSON or for Graphviz.
+std::unique_ptr<TraceSink> makeGraphSink(TraceFile, bool dot);
 
 /// "HIP_RUNTIME_API".
 inline constexpr char kDomain[] = "HIP_RUNTIME_API";

@@ -58,6 +58,11 @@ bool endsCapture(int result) {
          result == kHipErrorStreamCaptureUnjoined;
 }
 
+/// What the start event of a launch stands for: what the launch follows.
+streams::Clock beforeLaunch(const WatchedCall &call) {
+  return call.before || !call.after ? call.before : std::make_shared<const streams::KnownCommands>();
+}
+
 constexpr uint64_t kEventRecordExternal = 1; ///< flag of hipEventRecordWithFlags: a node of the graph
 
 } // namespace
@@ -74,6 +79,19 @@ void Tracer::attach(SinkFactory sinks, std::function<void(const std::string &)> 
   Say = std::move(say);
   ++Session;
   Active = true;
+}
+
+void Tracer::watchStreams(size_t historyBytes) {
+  Watch = std::make_unique<StreamWatch>(historyBytes);
+  Watch->setMark([this](const RaceMark &mark) {
+    std::lock_guard lock(SinkMutex);
+    if (!active())
+      return;
+    openSinks();
+    for (auto &sink : Sinks)
+      sink->race(mark);
+    dropErrors();
+  });
 }
 
 void Tracer::detach() {
@@ -102,6 +120,8 @@ void Tracer::afterForkInChild() {
   static_cast<void>(Producers.release());
   static_cast<void>(Streams.release());
   static_cast<void>(Values.release());
+  if (Watch)
+    Watch->abandon();
   Producers = std::make_unique<EventProducers>();
   Streams = std::make_unique<StreamTable>();
   Values = std::make_unique<ValueProducers>();
@@ -131,8 +151,11 @@ void Tracer::begin(CallState &state, CallId id, const CallArguments &arguments, 
       record.clock = use.clock;
       record.capture = command ? use.capture : 0;
       last = use.last;
-      if (use.fresh)
+      if (use.fresh) {
         emit(*use.fresh);
+        if (Watch)
+          Watch->stream(*use.fresh, nullptr);
+      }
     }
     if (arguments.eventCount)
       record.event = Producers->numberOf(arguments.events[0]);
@@ -143,6 +166,8 @@ void Tracer::begin(CallState &state, CallId id, const CallArguments &arguments, 
       state.event = Producers->take(arguments.events[0]);
     if (info.action == Action::StreamDestroy)
       state.stream = Streams->take(state.key);
+    if (Watch)
+      Watch->begin(state.watched, record, arguments);
     state.recorded = true;
     record.begin = now();
   } catch (...) {
@@ -179,47 +204,61 @@ void Tracer::end(CallState &state, const CallArguments &arguments, ThreadState &
   try {
     if (!state.recorded)
       return;
-    // Another call cannot be written between what this one changes and its own line: a wait always comes behind the
-    // record that it depends on.
-    std::lock_guard lock(SinkMutex);
-    if (state.session != Session.load() || !active())
-      return;
-    CallRecord &record = state.record;
-    record.end = end;
-    record.result = result;
-    const bool succeeded = result == kHipSuccess;
-    const Action action = infoOf(record.id).action;
-    std::optional<ResolvedWait> wait = Producers->consume(record.correlation);
-    if (!succeeded && isQuery(action))
-      record.waitKind = WaitKind::None; // not there yet: nothing is ordered by it
-    else if (succeeded && wait)
-      record.wait = *wait;
-    else if (succeeded && record.waitKind != WaitKind::None && record.waitKind != WaitKind::HostForDevice)
-      record.wait.state = WaitState::Lost;
-
-    std::optional<StreamInfo> fresh;
-    if (succeeded) {
-      endEffect(state, arguments, thread, fresh);
-    } else {
-      Producers->restore(std::move(state.event));
-      Streams->restore(std::move(state.stream));
-    }
-    if (action == Action::EndCapture && endsCapture(result))
-      Streams->endCapture(state.key);
-
-    ++Calls;
-    Waits += record.waitKind != WaitKind::None;
-    Resolved += record.wait.state == WaitState::Resolved;
-    openSinks();
-    for (auto &sink : Sinks) {
-      if (fresh)
-        sink->stream(*fresh);
-      sink->call(record);
-    }
-    dropErrors();
+    keep(state, arguments, thread, result, end);
   } catch (...) {
     ++Failures;
   }
+  if (Watch && state.recorded)
+    Watch->report();
+}
+
+void Tracer::keep(CallState &state, const CallArguments &arguments, ThreadState &thread, int result, uint64_t end) {
+  // Another call cannot be written between what this one changes and its own line: a wait always comes behind the
+  // record that it depends on.
+  std::lock_guard lock(SinkMutex);
+  if (state.session != Session.load() || !active()) {
+    if (Watch)
+      Watch->fail(state.watched);
+    return;
+  }
+  CallRecord &record = state.record;
+  record.end = end;
+  record.result = result;
+  const bool succeeded = result == kHipSuccess;
+  const Action action = infoOf(record.id).action;
+  std::optional<ResolvedWait> wait = Producers->consume(record.correlation);
+  if (!succeeded && isQuery(action))
+    record.waitKind = WaitKind::None; // not there yet: nothing is ordered by it
+  else if (succeeded && wait)
+    record.wait = *wait;
+  else if (succeeded && record.waitKind != WaitKind::None && record.waitKind != WaitKind::HostForDevice)
+    record.wait.state = WaitState::Lost;
+
+  if (Watch && succeeded && (!isQuery(action) || record.waitKind != WaitKind::None))
+    Watch->end(state.watched, record, arguments);
+  else if (Watch)
+    Watch->fail(state.watched);
+
+  std::optional<StreamInfo> fresh;
+  if (succeeded) {
+    endEffect(state, arguments, thread, fresh);
+  } else {
+    Producers->restore(std::move(state.event));
+    Streams->restore(std::move(state.stream));
+  }
+  if (action == Action::EndCapture && endsCapture(result))
+    Streams->endCapture(state.key);
+
+  ++Calls;
+  Waits += record.waitKind != WaitKind::None;
+  Resolved += record.wait.state == WaitState::Resolved;
+  openSinks();
+  for (auto &sink : Sinks) {
+    if (fresh)
+      sink->stream(*fresh);
+    sink->call(record);
+  }
+  dropErrors();
 }
 
 Producer Tracer::producerOf(const CallRecord &record) const {
@@ -233,12 +272,14 @@ Producer Tracer::producerOf(const CallRecord &record) const {
   return producer;
 }
 
-void Tracer::recordEvent(CallState &state, Event event) {
+void Tracer::recordEvent(CallState &state, Event event, const streams::Clock &knows) {
   CallRecord &record = state.record;
+  Producer producer = producerOf(record);
+  producer.knows = knows;
   if (record.capture)
-    Producers->recordCaptured(event, producerOf(record));
+    Producers->recordCaptured(event, producer);
   else
-    record.generation = Producers->record(event, producerOf(record));
+    record.generation = Producers->record(event, producer);
 }
 
 void Tracer::endEffect(CallState &state, const CallArguments &arguments, ThreadState &thread,
@@ -255,6 +296,8 @@ void Tracer::endEffect(CallState &state, const CallArguments &arguments, ThreadS
           record.id == CallId::hipStreamCreateWithFlags || record.id == CallId::hipStreamCreateWithPriority;
       const bool nonBlocking = hasFlags && (arguments.numbers[0] & kStreamNonBlocking);
       fresh = Streams->create(*arguments.newStream, thread.device, !nonBlocking);
+      if (Watch)
+        Watch->stream(*fresh, state.watched.calls);
       record.clock.stream = fresh->id;
     }
     break;
@@ -273,11 +316,11 @@ void Tracer::endEffect(CallState &state, const CallArguments &arguments, ThreadS
     if (record.capture && record.id == CallId::hipEventRecordWithFlags && arguments.numbers[0] == kEventRecordExternal)
       Producers->addToGraph(arguments.events[0]);
     else
-      recordEvent(state, arguments.events[0]);
+      recordEvent(state, arguments.events[0], state.watched.after);
     break;
   case Action::LaunchWithEvents:
     for (int i = 0; i < arguments.eventCount; ++i)
-      recordEvent(state, arguments.events[i]);
+      recordEvent(state, arguments.events[i], i == 0 ? beforeLaunch(state.watched) : state.watched.after);
     break;
   case Action::GraphRecord:
     Producers->addToGraph(arguments.events[0]);
@@ -287,8 +330,11 @@ void Tracer::endEffect(CallState &state, const CallArguments &arguments, ThreadS
       Streams->joinCapture(state.key, record.wait.producer.capture);
     break;
   case Action::WriteValue:
-    if (!record.capture)
-      Values->write(arguments.pointer, arguments.numbers[0], producerOf(record));
+    if (!record.capture) {
+      Producer producer = producerOf(record);
+      producer.knows = state.watched.after;
+      Values->write(arguments.pointer, arguments.numbers[0], producer);
+    }
     break;
   case Action::BeginCapture:
     Streams->beginCapture(state.key);

@@ -9,6 +9,8 @@
 #ifndef WAVESAN_HIP_TRACER_H
 #define WAVESAN_HIP_TRACER_H
 
+#include "call_arguments.h"
+#include "stream_watch.h"
 #include "trace_sink.h"
 #include "value_producers.h"
 
@@ -17,37 +19,6 @@
 #include <vector>
 
 namespace wavesan::hip {
-
-/// A call's arguments by type, each kind in order.
-struct CallArguments {
-  static constexpr int kMaxNumbers = 4, kMaxEvents = 2;
-
-  Stream stream = nullptr;
-  bool hasStream = false;
-  Event events[kMaxEvents] = {};
-  Stream *newStream = nullptr;
-  Event *newEvent = nullptr;
-  const void *pointer = nullptr; ///< the first
-  uint64_t numbers[kMaxNumbers] = {};
-  int eventCount = 0, numberCount = 0;
-
-  void add(Stream s) {
-    stream = s;
-    hasStream = true;
-  }
-  void add(Event e) {
-    if (eventCount < kMaxEvents)
-      events[eventCount++] = e;
-  }
-  void add(Stream *s) { newStream = s; }
-  void add(Event *e) { newEvent = e; }
-  void add(const void *p) { pointer = pointer ? pointer : p; }
-  template <class T> void add(const T &value) {
-    if constexpr (std::is_integral_v<T>)
-      if (numberCount < kMaxNumbers)
-        numbers[numberCount++] = uint64_t(value);
-  }
-};
 
 /// What the tracer knows of a thread.
 struct ThreadState {
@@ -63,6 +34,7 @@ struct CallState {
   StreamKey key;
   EventProducers::Forgotten event;
   StreamTable::Forgotten stream;
+  WatchedCall watched;
 };
 
 /// Thread-safe.
@@ -76,6 +48,10 @@ public:
   /// Ends the trace and completes the files. Calls under way are not recorded.
   void detach();
   bool active() const { return Active.load(std::memory_order_relaxed); }
+  /// From here on races between commands are looked for. To be called before attach(), once.
+  void watchStreams(size_t historyBytes);
+  /// Null: they are not.
+  StreamWatch *watch() { return Watch.get(); }
 
   void begin(CallState &, CallId, const CallArguments &, const ThreadState &) noexcept;
   void end(CallState &, const CallArguments &, ThreadState &, int result) noexcept;
@@ -95,7 +71,8 @@ public:
 private:
   void beginWait(CallState &, const CallArguments &, const std::optional<Producer> &last);
   void endEffect(CallState &, const CallArguments &, ThreadState &, std::optional<StreamInfo> &fresh);
-  void recordEvent(CallState &, Event);
+  void recordEvent(CallState &, Event, const streams::Clock &knows);
+  void keep(CallState &, const CallArguments &, ThreadState &, int result, uint64_t end);
   Producer producerOf(const CallRecord &) const;
   void emit(const StreamInfo &);
   void openSinks();
@@ -105,6 +82,7 @@ private:
   std::unique_ptr<EventProducers> Producers = std::make_unique<EventProducers>();
   std::unique_ptr<StreamTable> Streams = std::make_unique<StreamTable>();
   std::unique_ptr<ValueProducers> Values = std::make_unique<ValueProducers>();
+  std::unique_ptr<StreamWatch> Watch;
 
   std::atomic<bool> Active{false};
   std::atomic<uint64_t> Session{0}, NextCorrelation{0}, Calls{0}, Waits{0}, Resolved{0}, Failures{0};

@@ -55,6 +55,20 @@ std::vector<hsa_agent_t> agentsOfType(const Api &api, hsa_device_type_t type) {
 
 } // namespace
 
+uint64_t AgentTable::freeBytesOf(const AgentInfo &info) const {
+  constexpr uint32_t kMemoryAvailable = 0xA015; // HSA_AMD_AGENT_INFO_MEMORY_AVAIL of newer headers
+  uint64_t available = 0;
+  if (Runtime.core.hsa_agent_get_info_fn(info.agent, hsa_agent_info_t(kMemoryAvailable), &available) ==
+          HSA_STATUS_SUCCESS &&
+      available != 0)
+    return available;
+  size_t size = 0;
+  if (!poolInfo(Runtime, info.shadow, HSA_AMD_MEMORY_POOL_INFO_SIZE, size))
+    return 0;
+  const uint64_t allocated = AllocatedBytes();
+  return size > allocated ? size - allocated : 0;
+}
+
 std::optional<AgentInfo> AgentTable::query(hsa_agent_t agent, std::string &error) const {
   AgentInfo info;
   info.agent = agent;
@@ -100,6 +114,7 @@ std::optional<AgentInfo> AgentTable::query(hsa_agent_t agent, std::string &error
   }
   if (!info.shadow.handle)
     info.shadow = info.control;
+  info.freeBytes = freeBytesOf(info);
   return info;
 }
 

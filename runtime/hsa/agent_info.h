@@ -7,6 +7,7 @@
 
 #include "api.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,18 +24,23 @@ struct AgentInfo {
   hsa_amd_memory_pool_t control{}; ///< host memory, fine-grained: written by the device, read by the host
   hsa_amd_memory_pool_t kernarg{}; ///< host memory for kernarg blocks
   hsa_amd_memory_pool_t shadow{};  ///< memory near the device, not read by the host; the control pool if there is none
+  uint64_t freeBytes = 0; ///< of the shadow pool, when the agent was looked up: at its first checked dispatch
 };
 
 /// Looks an agent up once. Thread-safe.
 class AgentTable {
 public:
-  explicit AgentTable(const Api &api) : Runtime(api) {}
+  /// `allocatedBytes`: what the program has allocated so far, for runtimes that do not say what is free.
+  AgentTable(const Api &api, std::function<uint64_t()> allocatedBytes)
+      : Runtime(api), AllocatedBytes(std::move(allocatedBytes)) {}
   /// Null and one line in `error` when a needed pool is missing.
   std::shared_ptr<const AgentInfo> find(hsa_agent_t agent, std::string &error);
 
 private:
   std::optional<AgentInfo> query(hsa_agent_t agent, std::string &error) const;
+  uint64_t freeBytesOf(const AgentInfo &info) const;
   const Api &Runtime;
+  const std::function<uint64_t()> AllocatedBytes;
   std::mutex Mutex;
   std::map<uint64_t, std::shared_ptr<const AgentInfo>> Agents;
 };

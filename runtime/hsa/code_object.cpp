@@ -60,6 +60,7 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
       info.line = entry.line;
       info.granuleLog2 = entry.granuleLog2;
       info.copiesAsync = (entry.flags & abi::kKernelCopiesAsync) != 0;
+      info.countsLdsWaits = (entry.flags & abi::kKernelCountsLdsWaits) != 0;
       for (uint32_t s = 0; s < entry.skipCount; ++s) {
         abi::SkipEntry skip = sites.skip(entry.skipFirst + s);
         info.skippedSites[report::printable(std::string(sites.string(skip.reason)))] += skip.count;

@@ -28,7 +28,8 @@ struct TwinInfo {
   std::string file;    ///< of the definition; may be empty
   uint32_t line = 0;
   uint32_t granuleLog2 = 0;
-  bool copiesAsync = false; ///< abi::kKernelCopiesAsync
+  bool copiesAsync = false;     ///< abi::kKernelCopiesAsync
+  bool countsLdsWaits = false;  ///< abi::kKernelCountsLdsWaits
   std::map<std::string, uint64_t> skippedSites; ///< reason -> sites
 };
 

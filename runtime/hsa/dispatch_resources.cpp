@@ -15,7 +15,8 @@ constexpr size_t kMaxFreeBytes = size_t(1) << 30;
 constexpr uint64_t kSmallestTable = 16, kLargestTable = 1u << 20;
 } // namespace
 
-bool BufferPool::take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error) {
+bool BufferPool::take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error,
+                      uint64_t limit) {
   size_t sizeClass = std::bit_ceil(std::max(bytes, kSmallestBuffer));
   out = {nullptr, sizeClass, pool.handle, agent.handle};
   {
@@ -27,10 +28,35 @@ bool BufferPool::take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t byte
       FreeBytes -= sizeClass;
       return true;
     }
+    // What is kept for later gives way to what is needed now.
+    uint64_t &held = Held[{pool.handle, agent.handle}];
+    for (auto &[key, blocks] : Free) {
+      const auto &[ofPool, ofAgent, size] = key;
+      if (ofPool != pool.handle || ofAgent != agent.handle)
+        continue;
+      for (; !blocks.empty() && (sizeClass > limit || held > limit - sizeClass); blocks.pop_back()) {
+        Runtime.amd.hsa_amd_memory_pool_free_fn(blocks.back());
+        held -= size;
+        FreeBytes -= size;
+      }
+    }
+    if (sizeClass > limit || held > limit - sizeClass) {
+      out = {};
+      error = "the shadow of its LDS needs " + std::to_string(sizeClass >> 10) + " KiB, and " +
+              std::to_string(held >> 10) + " KiB of the budget of " + std::to_string(limit >> 10) +
+              " KiB are in use (option shadow_budget_mb)";
+      return false;
+    }
+    held += sizeClass;
   }
+  auto giveUp = [&] {
+    std::lock_guard lock(Mutex);
+    Held[{pool.handle, agent.handle}] -= sizeClass;
+  };
   hsa_status_t status = Runtime.amd.hsa_amd_memory_pool_allocate_fn(pool, sizeClass, 0, &out.address);
   if (status != HSA_STATUS_SUCCESS || !out.address) {
     out = {};
+    giveUp();
     error = "cannot allocate " + std::to_string(sizeClass) + " bytes (" + Runtime.statusText(status) + ")";
     return false;
   }
@@ -39,6 +65,7 @@ bool BufferPool::take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t byte
   if (status != HSA_STATUS_SUCCESS) {
     Runtime.amd.hsa_amd_memory_pool_free_fn(out.address);
     out = {};
+    giveUp();
     error = "cannot make memory accessible to the agent (" + Runtime.statusText(status) + ")";
     return false;
   }
@@ -55,6 +82,7 @@ void BufferPool::give(Buffer buffer) {
       FreeBytes += buffer.bytes;
       return;
     }
+    Held[{buffer.pool, buffer.agent}] -= buffer.bytes;
   }
   Runtime.amd.hsa_amd_memory_pool_free_fn(buffer.address);
 }
@@ -92,8 +120,8 @@ DispatchResources::DispatchResources(const Api &api, uint64_t maxRaces)
     : Buffers(api), Signals(api),
       Capacity(uint32_t(std::bit_ceil(std::clamp(maxRaces, kSmallestTable, kLargestTable)))) {}
 
-bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, DispatchMemory &out,
-                             std::string &error) {
+bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, uint64_t budget,
+                             DispatchMemory &out, std::string &error) {
   out = {};
   size_t lockBytes = (size_t(plan.slotCount) * sizeof(uint32_t) + 63) / 64 * 64;
   size_t recordBytes = size_t(Capacity) * sizeof(abi::RaceRecord);
@@ -102,7 +130,7 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   bool good =
       Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
       Buffers.take(agent.kernarg, agent.agent, kernargBytes, out.kernarg, error) &&
-      (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error)) &&
+      (slotBytes == 0 || Buffers.take(agent.shadow, agent.agent, slotBytes, out.slots, error, budget)) &&
       Signals.take(out.signal, error) && Signals.take(out.drained, error) && Signals.take(out.passed, error);
   if (!good) {
     give(out);

@@ -34,14 +34,17 @@ class BufferPool {
 public:
   explicit BufferPool(const Api &api) : Runtime(api) {}
   /// At least `bytes` bytes that the agent and the host can access (the host only if the pool is host memory). On
-  /// failure returns false and one line in `error`.
-  bool take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error);
+  /// failure returns false and one line in `error`. `limit`: of what this pool may hold for this agent, blocks that have
+  /// been given back included.
+  bool take(hsa_amd_memory_pool_t pool, hsa_agent_t agent, size_t bytes, Buffer &out, std::string &error,
+            uint64_t limit = UINT64_MAX);
   void give(Buffer buffer);
 
 private:
   const Api &Runtime;
   std::mutex Mutex;
   std::map<std::tuple<uint64_t, uint64_t, size_t>, std::vector<void *>> Free; ///< (pool, agent, size class)
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> Held; ///< (pool, agent) -> bytes allocated
   size_t FreeBytes = 0;
 };
 
@@ -82,7 +85,8 @@ public:
 
   /// Everything but the contents of the kernarg block; counters, race table and locks are zero. The context lacks
   /// nothing but dispatchId, sizes of grid and workgroup. On failure nothing is held and `error` has one line.
-  bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, DispatchMemory &out,
+  /// `budget`: bytes that all shadows of this agent together may take of the device's memory.
+  bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, uint64_t budget, DispatchMemory &out,
             std::string &error);
   /// For a dispatch that has completed.
   void give(const DispatchMemory &memory);

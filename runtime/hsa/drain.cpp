@@ -177,6 +177,8 @@ void Drain::complete(const PendingDispatch &done, hsa_signal_value_t value) {
   const DispatchMemory &memory = done.memory;
   if (!done.reported)
     report(done, value < 0);
+  if (done.stream)
+    done.stream->deliver();
 
   // Only now may the program see the completion: it may end or read the time stamps right after.
   if (done.programSignal.handle) {

@@ -11,6 +11,7 @@
 #include "dispatch_resources.h"
 #include "findings.h"
 #include "kernel_table.h"
+#include "stream_races.h"
 
 #include <atomic>
 #include <chrono>
@@ -30,6 +31,7 @@ struct PendingDispatch {
   uint64_t queue = 0;    ///< number of the queue
   DispatchMemory memory;
   hsa_signal_t programSignal{}; ///< completion signal of the program's packet; may be null
+  std::shared_ptr<StreamDispatch> stream; ///< null: it belongs to no known command
   bool reported = false;        ///< its results have been passed on already (salvage)
 };
 

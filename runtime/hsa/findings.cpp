@@ -7,6 +7,8 @@
 #include "wavesan/report/printable.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace wavesan::hsa {
 
@@ -82,8 +84,14 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   Sum.globalAccesses += c.globalAccesses;
   Sum.orderUnknown += c.orderUnknown;
   Sum.waitsUnknown += c.waitsUnknown;
+  if (c.outsideBudget != 0)
+    ++Sum.unchecked[{kernel.display, "some of its accesses: the memory for their records is used up (option "
+                                     "shadow_budget_mb)"}];
+  if (c.lanesUnchecked != 0)
+    ++Sum.unchecked[{kernel.display, "some of its accesses, between lanes of one wave: too many to remember"}];
   Sum.globalUnchecked += (c.checkedSpaces & abi::kChecksGlobal) == 0;
-  Sum.copiesUnchecked += kernel.twin->copiesAsync && (c.checkedSpaces & abi::kChecksCopies) == 0;
+  Sum.copiesUnchecked += (kernel.twin->copiesAsync || kernel.twin->countsLdsWaits) &&
+                         (c.checkedSpaces & abi::kChecksCopies) == 0;
   Sum.failedDispatches += result.failed;
   Page.add(&abi::StatusPage::checkedAccesses, c.checkedAccesses);
   std::string identity = kernel.name + '\n' + kernel.twin->file + '\n' + std::to_string(kernel.twin->line);
@@ -99,11 +107,36 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
 void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
   std::vector<const abi::RaceRecord *> records;
   for (const abi::RaceRecord &record : result.records) {
-    if (isPlausible(record, kernel))
-      records.push_back(&record);
-    else
+    if (!isPlausible(record, kernel))
       ++Sum.damagedRecords;
+    else if (!isInOrder(record, kernel))
+      records.push_back(&record);
   }
+  // The first barrier that not all reach is the finding; behind it the waves are out of step.
+  using Workgroup = std::array<uint32_t, 3>;
+  std::map<Workgroup, uint32_t> firstStep;
+  const auto stepOf = [&](const abi::RaceRecord &r) -> uint32_t * {
+    if (!abi::isDivergence(abi::RaceClass(r.raceClass)) || !abi::divergenceOf(r).bySite)
+      return nullptr;
+    return &firstStep.try_emplace(Workgroup{r.workgroup[0], r.workgroup[1], r.workgroup[2]}, r.epoch).first->second;
+  };
+  for (const abi::RaceRecord *record : records)
+    if (uint32_t *step = stepOf(*record))
+      *step = std::min(*step, record->epoch);
+  std::erase_if(records, [&](const abi::RaceRecord *record) {
+    const uint32_t *step = stepOf(*record);
+    return step && record->epoch > *step;
+  });
+  // Where a barrier is missing between waves, the same two accesses are often unordered within a wave as well, in arms that
+  // the compiler made of the branch around one of them. The race between waves says all of it.
+  const auto sitesOf = [](const abi::RaceRecord &r) { return std::minmax(r.current.site, r.previous.site); };
+  std::set<std::pair<uint32_t, uint32_t>> betweenWaves;
+  for (const abi::RaceRecord *record : records)
+    if (record->raceClass == uint32_t(abi::RaceClass::Race))
+      betweenWaves.insert(sitesOf(*record));
+  std::erase_if(records, [&](const abi::RaceRecord *record) {
+    return record->raceClass == uint32_t(abi::RaceClass::WaveOrder) && betweenWaves.contains(sitesOf(*record));
+  });
   std::sort(records.begin(), records.end(), [](auto *a, auto *b) { return recordBefore(*a, *b); });
 
   // Several site pairs can be one pair of source positions (unrolled loops, both orders). The first record in
@@ -163,6 +196,22 @@ void Findings::addRace(const report::Race &race) {
   Out.text->onRace(race);
   for (auto &document : Out.documents)
     document->onRace(race);
+}
+
+void Findings::streamRace(report::Race race) {
+  report::makePrintable(race);
+  std::lock_guard lock(Mutex);
+  if (const std::string *suppression = Known.match(race))
+    ++Sum.suppressed[*suppression];
+  else
+    addRace(race);
+}
+
+void Findings::streamsCompared(const std::function<void(report::Summary &)> &compare) {
+  report::Summary counts;
+  compare(counts);
+  std::lock_guard lock(Mutex);
+  Sum += counts;
 }
 
 void Findings::waitsChecked(const WaitCheckResult &result,

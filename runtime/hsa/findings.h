@@ -53,6 +53,11 @@ public:
   /// are left out.
   void waitsChecked(const WaitCheckResult &result, const std::function<bool(const report::WaitHazard &)> &selected);
 
+  /// A race between commands.
+  void streamRace(report::Race race);
+  /// `compare` compares what is left, during which streamRace() may be called, and counts in the summary it gets.
+  void streamsCompared(const std::function<void(report::Summary &)> &compare);
+
   void message(const std::string &line);
   /// A failure of the tool itself. The same line is printed once, however often it happens.
   void error(const std::string &line);

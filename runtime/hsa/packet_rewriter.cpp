@@ -36,7 +36,7 @@ DispatchShape shapeOf(const hsa_kernel_dispatch_packet_t &packet) {
 
 /// Empty when the packet has been rewritten, else why not.
 std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                           uint64_t dispatch, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
+                           uint64_t dispatch, std::shared_ptr<StreamDispatch> stream, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
   std::string error;
   std::shared_ptr<const AgentInfo> agent = tool.agents.find(queue.agent, error);
   if (!agent)
@@ -59,6 +59,9 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   request.computeUnits = agent->computeUnits;
   request.wavesPerComputeUnit = agent->wavesPerComputeUnit;
   request.cooperative = queue.cooperative;
+  const uint64_t budget =
+      tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
+  request.budgetBytes = budget;
   ShadowPlan plan = planShadow(request);
   if (!plan.problem.empty())
     return plan.problem;
@@ -70,13 +73,18 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   pending.queue = queue.number;
   pending.programSignal = packet.completion_signal;
   const uint32_t kernargBytes = std::max(kernarg.bytes(), kernel->twinKernargBytes);
-  if (!tool.resources.take(*agent, plan, kernargBytes, pending.memory, error))
+  if (!tool.resources.take(*agent, plan, kernargBytes, budget, pending.memory, error))
     return error;
 
   abi::DispatchContext &context = *pending.memory.context;
   context.dispatchId = dispatch;
+  context.accessSink = stream ? stream->sink() : 0;
+  pending.stream = std::move(stream);
   context.granuleLog2 = info.granuleLog2;
   context.waveSize = info.twin.waveSize;
+  context.flags = (tool.options.wave_order == "language" ? abi::kContextLanguageOrder : 0u) |
+                  (info.countsLdsWaits ? abi::kContextCountsLdsWaits : 0u);
+  context.shadowBudget = budget;
   std::copy_n(shape.grid, 3, context.gridSize);
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
@@ -134,6 +142,7 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
     tool.findings.dispatchSeen();
   if (dispatch == 0)
     dispatch = tool.nextDispatchNumber();
+  std::shared_ptr<StreamDispatch> stream = tool.streams.bind(packet, kernel, dispatch);
   if (kernel && kernel->filtered) {
     if (counts)
       tool.findings.unchecked(name, kFilteredReason);
@@ -146,7 +155,7 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
   }
   std::string problem = kernel->problem;
   if (problem.empty())
-    problem = rewriteForTwin(tool, queue, kernel, dispatch, packet, behind);
+    problem = rewriteForTwin(tool, queue, kernel, dispatch, std::move(stream), packet, behind);
   if (!problem.empty() && counts)
     tool.findings.unchecked(name, problem);
   return problem.empty();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "race_builder.h"
 
+#include "wavesan/abi/system_files.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -21,19 +23,10 @@ std::vector<report::Frame> framesOf(const abi::SiteTableView &sites, uint32_t fr
 }
 
 report::Access accessOf(const abi::SiteTableView &sites, const abi::RaceSide &side) {
-  abi::SiteEntry site = sites.site(side.site);
-  report::Access access;
-  // The cell of the earlier side keeps only what the check needs; the site knows the whole access.
-  access.bits = abi::accessBits(site.info);
-  access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
-  access.opcode = sites.string(site.opcode);
-  if ((access.bits & abi::kAccessAtomic) && site.kind == uint32_t(abi::SiteKind::Access) &&
-      abi::atomicScope(site.info) != abi::Scope::SingleThread)
-    access.scope = abi::atomicScope(site.info);
+  report::Access access = siteAccess(sites, side.site);
   access.wave = side.wave;
   if (side.lane != abi::kUnknownLane)
     access.lane = side.lane;
-  access.frames = framesOf(sites, site.frame);
   return access;
 }
 
@@ -53,12 +46,13 @@ report::SourceFacts factsOf(const abi::SiteTableView &sites) {
   return facts;
 }
 
-/// Two atomics conflict only because the scope of one does not include the other side.
+/// Two atomics conflict only because the scope of one does not include the other side. The cells of LDS do not keep the
+/// scope, so whoever finds the conflict cannot say.
 bool atomicsOfSmallScope(const abi::SiteTableView &sites, const abi::RaceRecord &record) {
   auto atomic = [&](const abi::RaceSide &side) {
     return (abi::accessBits(sites.site(side.site).info) & abi::kAccessAtomic) != 0;
   };
-  return record.space == uint32_t(abi::RaceSpace::Global) && atomic(record.current) && atomic(record.previous);
+  return record.space != uint32_t(abi::RaceSpace::None) && atomic(record.current) && atomic(record.previous);
 }
 
 /// The compiler does not look into inline assembly: what its instructions leave under way the source must wait for.
@@ -134,12 +128,13 @@ std::string divergenceIdentity(const abi::RaceRecord &record, const Kernel &kern
   const abi::SiteTableView &sites = kernel.object->sites();
   report::Race race;
   buildDivergence(race, record, sites);
-  std::string text = kernel.name + '\n' + std::to_string(record.raceClass);
-  for (const std::vector<report::Frame> *frames : {&race.previous.frames, &race.current.frames}) {
-    text += '\n';
-    for (const report::Frame &frame : *frames)
-      text += '|' + frame.file + ':' + std::to_string(frame.line) + ':' + std::to_string(frame.column);
-  }
+  std::string sides[2];
+  for (int i = 0; i < 2; ++i)
+    for (const report::Frame &frame : (i == 0 ? race.previous : race.current).frames)
+      sides[i] += '|' + frame.file + ':' + std::to_string(frame.line) + ':' + std::to_string(frame.column);
+  if (sides[1] < sides[0]) // whoever saw it
+    std::swap(sides[0], sides[1]);
+  std::string text = kernel.name + '\n' + std::to_string(record.raceClass) + '\n' + sides[0] + '\n' + sides[1];
   if (race.previous.frames.empty()) // no debug info: the sites themselves
     text += "#" + std::to_string(record.previous.site) + "#" + std::to_string(record.current.site);
   return text;
@@ -159,14 +154,53 @@ std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &s
   return text;
 }
 
+/// A barrier as an instruction of the target: in no header that makes barriers of the language of it.
+bool isBare(const abi::SiteTableView &sites, uint32_t site) {
+  const uint32_t frame = sites.site(site).frame;
+  return frame != abi::kNoFrame && !abi::isLanguageFile(sites.string(sites.frame(frame).file));
+}
+
+/// A position that tells a barrier from others: every line of the chain is known.
+bool isExact(const std::vector<report::Frame> &frames) {
+  return !frames.empty() && std::all_of(frames.begin(), frames.end(), [](const report::Frame &f) { return f.line != 0; });
+}
+
 } // namespace
+
+report::Access siteAccess(const abi::SiteTableView &sites, uint32_t number) {
+  abi::SiteEntry site = sites.site(number);
+  report::Access access;
+  // The cell of the earlier side keeps only what the check needs; the site knows the whole access.
+  access.bits = abi::accessBits(site.info);
+  access.sizeBytes = site.kind == uint32_t(abi::SiteKind::Range) ? 0 : abi::accessSize(site.info);
+  access.opcode = sites.string(site.opcode);
+  if ((access.bits & abi::kAccessAtomic) && site.kind == uint32_t(abi::SiteKind::Access) &&
+      abi::atomicScope(site.info) != abi::Scope::SingleThread)
+    access.scope = abi::atomicScope(site.info);
+  access.frames = framesOf(sites, site.frame);
+  return access;
+}
+
+bool isInOrder(const abi::RaceRecord &record, const Kernel &kernel) {
+  if (!isDivergence(record) || !abi::divergenceOf(record).bySite)
+    return false;
+  const abi::SiteTableView &sites = kernel.object->sites();
+  const bool bare = isBare(sites, record.previous.site);
+  if (record.raceClass == uint32_t(abi::RaceClass::EarlyExit) || abi::divergenceOf(record).apart)
+    return bare;
+  const auto previous = framesOf(sites, sites.site(record.previous.site).frame),
+             current = framesOf(sites, sites.site(record.current.site).frame);
+  return previous == current || !isExact(previous) || !isExact(current) ||
+         (bare && isBare(sites, record.current.site));
+}
 
 bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel) {
   if (!kernel.object || !kernel.object->instrumented() || !kernel.twin)
     return false;
   const abi::SiteTableView &sites = kernel.object->sites();
   const bool goodClass =
-      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::MissingWait);
+      record.raceClass >= uint32_t(abi::RaceClass::Race) && record.raceClass <= uint32_t(abi::RaceClass::WaveOrder) &&
+      !abi::isBetweenCommands(abi::RaceClass(record.raceClass));
   if (isDivergence(record))
     return record.ready == 1 && record.count != 0 && isPlausibleDivergence(record, sites, kernel.twin->twin.waveSize);
   const bool lds = record.space == uint32_t(abi::RaceSpace::Lds);
@@ -223,7 +257,9 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
   if (race.variable.empty())
     race.variable = sites.string(sites.site(record.previous.site).variable);
   if (record.raceClass != uint32_t(abi::RaceClass::ScopeTooSmall) && race.raceClass == abi::RaceClass::ScopeTooSmall)
-    race.neededScope = race.betweenWorkgroups() ? abi::Scope::Agent : abi::Scope::Workgroup;
+    race.neededScope = race.betweenWorkgroups()                         ? abi::Scope::Agent
+                       : race.current.wave == race.previous.wave ? abi::Scope::Wavefront
+                                                                 : abi::Scope::Workgroup;
   if (record.variableOffset != abi::kNoVariable)
     race.variableOffset = record.variableOffset;
   race.situation = report::judgeSituation(race.current.frames, race.previous.frames, factsOf(sites));

@@ -27,6 +27,10 @@ struct RaceKey {
 /// comes from memory that a faulty program may have overwritten.
 bool isPlausible(const abi::RaceRecord &record, const Kernel &kernel);
 
+/// Only for plausible records: true for a divergence by sites alone (DivergenceDetail::bySite) whose sites, by their
+/// source positions, are none.
+bool isInOrder(const abi::RaceRecord &record, const Kernel &kernel);
+
 /// Only for plausible records.
 report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch, const MemoryMap &memory);
 
@@ -34,6 +38,9 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
 
 /// Order of records that does not depend on where they stand in the table.
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b);
+
+/// The access of a site, without who made it.
+report::Access siteAccess(const abi::SiteTableView &sites, uint32_t site);
 
 } // namespace wavesan::hsa
 

@@ -9,9 +9,6 @@
 namespace wavesan::hsa {
 
 namespace {
-/// A dispatch whose slots need more than this is not checked rather than taking the program's memory.
-constexpr uint64_t kMaxPoolBytes = uint64_t(4) << 30;
-
 ShadowPlan refuse(std::string why) {
   ShadowPlan plan;
   plan.problem = std::move(why);
@@ -60,8 +57,9 @@ ShadowPlan planShadow(const ShadowRequest &r) {
     uint64_t groups = (uint64_t(r.grid[d]) + r.workgroup[d] - 1) / r.workgroup[d];
     total = std::min<uint64_t>(total * std::max<uint64_t>(1, groups), resident); // stays far below overflow
   }
-  if (total * cells > kMaxPoolBytes)
-    return refuse("the shadow needs " + std::to_string(total * cells >> 20) + " MiB of global memory");
+  if (total * cells > r.budgetBytes)
+    return refuse("the shadow of its LDS needs " + std::to_string(total * cells >> 20) + " MiB, the budget is " +
+                  std::to_string(r.budgetBytes >> 20) + " MiB (option shadow_budget_mb)");
   plan.slotCount = uint32_t(total);
   plan.slotBytes = uint32_t(cells);
   return plan;

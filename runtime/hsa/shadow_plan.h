@@ -26,6 +26,7 @@ struct ShadowRequest {
   /// All workgroups must be resident at once (grid synchronisation): take as little LDS as possible, because a larger
   /// group segment means fewer resident workgroups.
   bool cooperative = false;
+  uint64_t budgetBytes = UINT64_MAX; ///< of the shadow in global memory
 };
 
 struct ShadowPlan {

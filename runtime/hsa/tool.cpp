@@ -27,7 +27,16 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
     : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
       memory(Dispatches), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
-      agents(api), resources(api, options.max_races), drain(api, resources, findings),
+      streams(memory, [this](report::Race race) { findings.streamRace(std::move(race)); }),
+      agents(api,
+             [this] {
+               uint64_t bytes = 0;
+               for (const MemoryMap::LiveRange &range : memory.live())
+                 if (range.kind == MemoryMap::Kind::Allocation)
+                   bytes += range.bytes;
+               return bytes;
+             }),
+      resources(api, options.max_races), drain(api, resources, findings),
       queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
@@ -60,6 +69,8 @@ bool Tool::load(HsaApiTable *table) {
   if (tool->options.help)
     tool->printOptions();
   tool->Previous = CurrentTool.exchange(tool, std::memory_order_acq_rel);
+  if (tool->options.check_streams)
+    tool->streams.connect();
   installLoaderInterceptors(*table->core_);
   installQueueInterceptors(*table->core_);
   installMemoryInterceptors(*table->core_, *table->amd_ext_);
@@ -105,6 +116,7 @@ void Tool::finish() {
   Active.store(false, std::memory_order_release);
   if (!drain.waitIdle(0, kEndLimit))
     findings.unfinished(drain.pending());
+  findings.streamsCompared([this](report::Summary &summary) { streams.finish(summary); });
   ReplayService::instance().finishTool();
   for (const std::string &glob : selection.unusedGlobs())
     findings.message("warning: option kernels: no kernel matches '" + glob + "'");

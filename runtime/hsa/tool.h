@@ -18,6 +18,7 @@
 #include "memory_map.h"
 #include "replay_window.h"
 #include "status.h"
+#include "stream_races.h"
 #include "wait_check.h"
 
 #include "wavesan/abi/options.h"
@@ -78,6 +79,7 @@ public: // initialised after the private members that they need
   WindowTable windows;
   KernelSelection selection;
   Findings findings;
+  StreamRaces streams;
   AgentTable agents;
   KernelTable kernels;
   LoadedObjects objects;

@@ -2,24 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wait_check.h"
 
+#include "side_process.h"
+
 #include "wavesan/abi/hooks.h"
-#include "wavesan/abi/options.h"
-#include "wavesan/abi/status_page.h"
 #include "wavesan/report/printable.h"
 #include "wavesan/report/race.h"
 
-#include <cerrno>
-#include <cstring>
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 namespace wavesan::hsa {
 
@@ -76,58 +66,6 @@ std::string mistakeKey(const report::WaitHazard &h) {
          place(h.consumer);
 }
 
-/// The process's environment without what would bring this tool, or the agent, into the checker as well.
-std::vector<char *> checkerEnvironment() {
-  std::vector<char *> out;
-  for (char **e = environ; *e; ++e) {
-    const std::string_view setting = *e;
-    bool left = true;
-    for (const char *name : {"HSA_TOOLS_LIB", "LD_PRELOAD", abi::kOptionsVariable, abi::kStatusFdVariable})
-      left &= !(setting.starts_with(name) && setting.substr(std::strlen(name)).starts_with("="));
-    if (left)
-      out.push_back(*e);
-  }
-  out.push_back(nullptr);
-  return out;
-}
-
-std::string besideThisLibrary(const char *name) {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void *>(&besideThisLibrary), &info) || !info.dli_fname)
-    return {};
-  const std::string file = info.dli_fname;
-  const size_t slash = file.rfind('/');
-  return (slash == std::string::npos ? std::string(".") : file.substr(0, slash)) + "/" + name;
-}
-
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() { reset(); }
-  void reset() {
-    if (fd >= 0)
-      close(fd);
-    fd = -1;
-  }
-};
-
-std::string lastError(const char *what) { return std::string(what) + ": " + std::strerror(errno); }
-
-/// The object as a file without a name. False: errno says why.
-bool putIntoMemory(std::string_view object, Descriptor &memory) {
-  memory.fd = memfd_create("wavesan-code-object", MFD_CLOEXEC);
-  if (memory.fd < 0)
-    return false;
-  while (!object.empty()) {
-    const ssize_t n = write(memory.fd, object.data(), object.size());
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return false;
-    object.remove_prefix(size_t(n));
-  }
-  return lseek(memory.fd, 0, SEEK_SET) == 0;
-}
-
 } // namespace
 
 std::string originalName(const report::WaitHazard &h) {
@@ -177,65 +115,10 @@ bool WaitChecker::isNew(std::string_view object) {
 }
 
 WaitCheckResult WaitChecker::check(std::string_view object) const {
-  WaitCheckResult failed;
-  auto failure = [&](const std::string &why) {
-    failed.problems = {why};
-    return failed;
-  };
-  Descriptor memory, reading, writing;
-  if (!putIntoMemory(object, memory))
-    return failure(lastError("memory for a copy"));
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return failure(lastError("pipe"));
-  reading.fd = ends[0];
-  writing.fd = ends[1];
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, memory.fd, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, writing.fd, STDOUT_FILENO);
-  // The program's blocked signals are none of the checker's.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  std::vector<std::string> words = {Program, "--format=json", "-q", "-j", "0", "-"};
-  std::vector<char *> arguments;
-  for (std::string &w : words)
-    arguments.push_back(w.data());
-  arguments.push_back(nullptr);
-  std::vector<char *> environment = checkerEnvironment();
-  pid_t child = 0;
-  const int started = posix_spawn(&child, Program.c_str(), &actions, &attributes, arguments.data(), environment.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (started != 0)
-    return failure(Program + ": " + std::strerror(started));
-  writing.reset();
-
-  std::string output;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t n = read(reading.fd, buffer, sizeof(buffer));
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      break;
-    output.append(buffer, size_t(n));
-  }
-  // The program may have taken the child's status (a handler that waits for any child): the output says enough.
-  int status = 0;
-  pid_t waited;
-  while ((waited = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
-  }
-  WaitCheckResult result = readWaitReport(output);
+  const SideProcess process = runBeside({Program, "--format=json", "-q", "-j", "0", "-"}, object);
+  WaitCheckResult result = readWaitReport(process.output);
   if (!result.complete)
-    result.problems.push_back(waited == child && WIFSIGNALED(status)
-                                  ? "the checker was ended by signal " + std::to_string(WTERMSIG(status))
-                                  : "the checker ended before its time");
+    result.problems.push_back(process.problem.empty() ? "the checker ended before its time" : process.problem);
   return result;
 }
 

@@ -50,6 +50,12 @@ std::string missingText(const Race &race) {
     return "scope too small";
   if (race.raceClass == abi::RaceClass::MissingWait)
     return "no wait";
+  if (race.raceClass == abi::RaceClass::StreamRace)
+    return "no order between streams";
+  if (race.raceClass == abi::RaceClass::HostRace)
+    return "the host does not wait";
+  if (race.raceClass == abi::RaceClass::WaveOrder)
+    return "no order between arms of a branch";
   std::string text = race.betweenWorkgroups()                      ? "no order between workgroups"
                      : race.situation == Situation::LoopCarried    ? "no barrier between iterations"
                      : race.situation == Situation::BarrierSkipped ? "barrier in a branch"

@@ -67,13 +67,15 @@ std::string divergenceHead(const Race &race) {
   if (d.currentEnds)
     return "work-items end while others of their workgroup wait at a barrier";
   if (d.apart)
-    return "lanes of one wave reach a barrier at different times";
+    return "lanes of one wave do not reach a barrier together";
   return "work-items of one workgroup wait at different barriers";
 }
 
 std::string divergenceSide(const Race &race, bool current) {
   if (current && race.divergence->currentEnds)
     return withVerb(race, true, "ends", "end");
+  if (current && race.divergence->apart)
+    return withVerb(race, true, "does not wait with them", "do not wait with them");
   return withVerb(race, current, "waits", "wait");
 }
 
@@ -89,8 +91,8 @@ std::string divergenceReason(const Race &race) {
   if (d.currentEnds)
     return rule + ": " + after + withVerb(race, true, "has", "have") + " ended without reaching this one";
   if (d.apart)
-    return rule + " at once: the lanes of wave " + std::to_string(race.current.wave) +
-           " come to it in parts, and the hardware counts each part as the whole wave";
+    return rule + " at once: only a part of the lanes of wave " + std::to_string(race.current.wave) +
+           " is there, and the hardware counts a part as the whole wave";
   const uint32_t both = d.previousWaves & d.currentWaves;
   return rule + ", and " + after + "these reach different ones" +
          (both ? "; wave" + std::string(std::has_single_bit(both) ? " " : "s ") + rangesText(both) +
@@ -104,7 +106,7 @@ std::string divergenceFix(const Race &race) {
   std::string barrier = lineOf(race.previous.frames), other = lineOf(race.current.frames);
   // One function called twice: its callers differ.
   if (const CommonFunction common = commonFunction(race.current.frames, race.previous.frames);
-      common.current && barrier == other && !d.currentEnds) {
+      common.current && barrier == other && !d.currentEnds && !d.apart) {
     barrier = lineText(common.previous->line);
     other = lineText(common.current->line);
   }
@@ -118,7 +120,8 @@ std::string divergenceFix(const Race &race) {
            (branch.empty() ? "do not return before it" : "do not leave at " + branch) +
            ", put the work under an `if` instead; or move the barrier out of the branch";
   else if (d.apart)
-    text = "move the barrier" + at(barrier) + " out of the branch or loop that some lanes enter without the others";
+    text = "move the barrier" + at(barrier) +
+           " out of the branch or loop that some lanes enter without the others, and let no lane return before it";
   else
     text = "let every work-item reach the same barriers: replace those" + at(barrier) +
            (other.empty() ? "" : " and " + other) + " by one barrier " +

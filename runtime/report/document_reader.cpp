@@ -12,7 +12,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 
 namespace wavesan::report {
 
@@ -102,20 +104,25 @@ abi::Scope scopeOf(const Value &value) {
 }
 
 abi::RaceClass classOf(const Value &value) {
-  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::MissingWait); ++c)
+  for (uint32_t c = uint32_t(abi::RaceClass::Race); c <= uint32_t(abi::RaceClass::HostRace); ++c)
     if (value.text() == className(abi::RaceClass(c)))
       return abi::RaceClass(c);
   value.fail("is no class of races that this version knows");
+}
+
+/// Line and column, 0 where there is none. A column without a line is no position and counts as absent, as for the
+/// writer.
+std::pair<uint32_t, uint32_t> positionOf(const Value &value) {
+  const uint32_t line = value.has("line") ? value["line"].number<uint32_t>() : 0;
+  const uint32_t column = value.has("column") ? value["column"].number<uint32_t>() : 0;
+  return {line, line != 0 ? column : 0};
 }
 
 Frame frameOf(const Value &value) {
   Frame frame;
   frame.function = value["function"].text();
   frame.file = value["file"].text();
-  if (value.has("line"))
-    frame.line = value["line"].number<uint32_t>();
-  if (value.has("column"))
-    frame.column = value["column"].number<uint32_t>();
+  std::tie(frame.line, frame.column) = positionOf(value);
   return frame;
 }
 
@@ -170,6 +177,43 @@ Divergence divergenceOf(const Value &value) {
   return d;
 }
 
+std::vector<Frame> framesOf(const Value &list) {
+  std::vector<Frame> frames;
+  list.forEach([&](const Value &v) { frames.push_back(frameOf(v)); });
+  return frames;
+}
+
+CommandSide commandOf(const Value &value) {
+  CommandSide side;
+  side.kind = value["kind"].named(kCommands);
+  side.function = textOr(value, "function");
+  side.kernel = textOr(value, "kernel");
+  if (value.has("dispatch"))
+    side.dispatch = value["dispatch"].number<uint64_t>();
+  side.stream = value["stream"].number<uint64_t>();
+  side.streamKind = textOr(value, "streamKind");
+  if (value.has("blocking"))
+    side.blocking = value["blocking"].flag();
+  side.call = framesOf(value["call"]);
+  side.streamMade = framesOf(value["streamMade"]);
+  return side;
+}
+
+CommandPair commandsOf(const Value &value) {
+  CommandPair pair;
+  pair.current = commandOf(value["current"]);
+  pair.previous = commandOf(value["previous"]);
+  if (value.has("lateEvent")) {
+    pair.lateEvent = value["lateEvent"]["event"].number<uint64_t>();
+    pair.lateRecord = framesOf(value["lateEvent"]["record"]);
+  }
+  if (value.has("earlyEvent")) {
+    pair.earlyEvent = value["earlyEvent"]["event"].number<uint64_t>();
+    pair.earlyRecord = framesOf(value["earlyEvent"]["record"]);
+  }
+  return pair;
+}
+
 void readPlace(const Value &place, Race &race) {
   if (race.space == abi::RaceSpace::None)
     return;
@@ -220,6 +264,10 @@ Race raceOf(const Value &value) {
     value.fail("has a class that does not fit its members");
   if (value.has("divergence"))
     race.divergence = divergenceOf(value["divergence"]);
+  if (abi::isBetweenCommands(race.raceClass) != value.has("commands"))
+    value.fail("has a class that does not fit its members");
+  if (value.has("commands"))
+    race.commands = commandsOf(value["commands"]);
   race.occurrences = value["occurrences"].number<uint64_t>();
   race.bothOrders = value["bothOrders"].flag();
   if (value.has("processes"))
@@ -231,9 +279,8 @@ Race raceOf(const Value &value) {
 }
 
 CodePlace codePlaceOf(const Value &value) {
-  return {value["instruction"].text(), value["offset"].number<uint64_t>(), textOr(value, "file"),
-          value.has("line") ? value["line"].number<uint32_t>() : 0,
-          value.has("column") ? value["column"].number<uint32_t>() : 0};
+  const auto [line, column] = positionOf(value);
+  return {value["instruction"].text(), value["offset"].number<uint64_t>(), textOr(value, "file"), line, column};
 }
 
 WaitHazard waitHazardOf(const Value &value) {
@@ -271,6 +318,12 @@ Summary summaryOf(const Value &value) {
     if (value.has(count.name))
       s.*count.value = value[count.name].number<uint64_t>();
   const Value losses = value["losses"];
+  for (const auto &count : kStreamCounts)
+    if (value.has(count.name))
+      s.*count.value = value[count.name].number<uint64_t>();
+  for (const auto &loss : kStreamLosses)
+    if (losses.has(loss.name))
+      s.*loss.value = losses[loss.name].number<uint64_t>();
   for (const auto &loss : kLosses)
     if (losses.has(loss.name)) // a later version may have found a better name
       s.*loss.value = losses[loss.name].number<uint64_t>();

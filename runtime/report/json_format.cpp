@@ -86,6 +86,40 @@ Json placeJson(const Race &race) {
   return out;
 }
 
+Json framesJson(const std::vector<Frame> &frames) {
+  Json out = Json::array();
+  for (const Frame &frame : frames)
+    out.push_back(frameJson(frame));
+  return out;
+}
+
+Json commandJson(const CommandSide &side) {
+  Json out = {{"kind", nameOf(kCommands, side.kind)}};
+  if (!side.function.empty())
+    out["function"] = side.function;
+  if (!side.kernel.empty()) {
+    out["kernel"] = side.kernel;
+    out["dispatch"] = side.dispatch;
+  }
+  out["stream"] = side.stream;
+  if (!side.streamKind.empty()) {
+    out["streamKind"] = side.streamKind;
+    out["blocking"] = side.blocking;
+  }
+  out["call"] = framesJson(side.call);
+  out["streamMade"] = framesJson(side.streamMade);
+  return out;
+}
+
+Json commandsJson(const CommandPair &pair) {
+  Json out = {{"current", commandJson(pair.current)}, {"previous", commandJson(pair.previous)}};
+  if (pair.lateEvent)
+    out["lateEvent"] = {{"event", pair.lateEvent}, {"record", framesJson(pair.lateRecord)}};
+  if (pair.earlyEvent)
+    out["earlyEvent"] = {{"event", pair.earlyEvent}, {"record", framesJson(pair.earlyRecord)}};
+  return out;
+}
+
 Json raceJson(const Race &race) {
   Json out = {{"class", className(race.raceClass)},
               {"space", nameOf(kSpaces, race.space)},
@@ -106,6 +140,8 @@ Json raceJson(const Race &race) {
     out["neededScope"] = scopeName(race.neededScope);
   if (race.divergence)
     out["divergence"] = divergenceJson(*race.divergence);
+  if (race.commands)
+    out["commands"] = commandsJson(*race.commands);
   out["sides"] = Json::array({sideJson("current", race.current), sideJson("previous", race.previous)});
   out["reason"] = reasonText(race);
   out["fix"] = fixText(race);
@@ -161,6 +197,10 @@ Json summaryJson(const Summary &s) {
   for (const auto &count : kWaitCounts)
     out[count.name] = s.*count.value;
   for (const auto &loss : kLosses)
+    losses[loss.name] = s.*loss.value;
+  for (const auto &count : kStreamCounts)
+    out[count.name] = s.*count.value;
+  for (const auto &loss : kStreamLosses)
     losses[loss.name] = s.*loss.value;
   out["losses"] = std::move(losses);
   out["checkedKernels"] = Json::array();

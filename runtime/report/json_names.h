@@ -38,6 +38,13 @@ inline constexpr Named<MemoryPlace::Kind> kPlaces[] = {{MemoryPlace::Kind::Unkno
                                                        {MemoryPlace::Kind::RegisteredHost, "registered-host"},
                                                        {MemoryPlace::Kind::KernelArguments, "kernel-arguments"},
                                                        {MemoryPlace::Kind::DeviceVariable, "device-variable"}};
+inline constexpr Named<CommandSide::Kind> kCommands[] = {{CommandSide::Kind::Kernel, "kernel"},
+                                                         {CommandSide::Kind::Copy, "copy"},
+                                                         {CommandSide::Kind::Set, "set"},
+                                                         {CommandSide::Kind::Free, "free"},
+                                                         {CommandSide::Kind::Allocation, "allocation"},
+                                                         {CommandSide::Kind::Graph, "graph"},
+                                                         {CommandSide::Kind::Host, "host"}};
 inline constexpr char kLdsPlace[] = "lds";
 inline constexpr char kNoPlace[] = "none";
 
@@ -68,6 +75,16 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
 /// Of the option check_waits; absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kWaitCounts[] = {{&Summary::waitObjects, "waitObjects"},
                                                              {&Summary::waitHazards, "waitHazards"}};
+
+/// Of the check for races between commands; absent in reports of earlier versions and without that check.
+inline constexpr Named<uint64_t Summary::*> kStreamCounts[] = {
+    {&Summary::commands, "commands"}, {&Summary::streams, "streams"}, {&Summary::hostAccesses, "hostAccesses"}};
+inline constexpr Named<uint64_t Summary::*> kStreamLosses[] = {
+    {&Summary::commandsUnordered, "commandsUnordered"}, {&Summary::launchesUnbound, "launchesUnbound"},
+    {&Summary::dispatchesUnbound, "dispatchesUnbound"}, {&Summary::dispatchesNotRecorded, "dispatchesNotRecorded"},
+    {&Summary::copiesUnknown, "copiesUnknown"},         {&Summary::graphsPartly, "graphsPartly"},
+    {&Summary::streamHistoryLost, "streamHistoryLost"}, {&Summary::atomicsOrder, "atomicsOrder"},
+    {&Summary::streamRepeats, "streamRepeats"},         {&Summary::commandsUnfinished, "commandsUnfinished"}};
 
 template <class Value, size_t N> const char *nameOf(const Named<Value> (&table)[N], Value value) {
   for (const Named<Value> &entry : table)

@@ -30,6 +30,13 @@ std::string placeKey(const Race &race) {
       key += "|" + frame.file + ":" + std::to_string(frame.line) + ":" + std::to_string(frame.column);
     return key;
   }
+  if (race.commands) { // the same line of a kernel may be launched in several places
+    std::string key;
+    for (const CommandSide *side : {&race.commands->current, &race.commands->previous})
+      for (const Frame &frame : side->call)
+        key += "|" + frame.file + ":" + std::to_string(frame.line) + ":" + std::to_string(frame.column);
+    return key;
+  }
   if (!race.current.frames.empty() && !race.previous.frames.empty())
     return {};
   return race.space == abi::RaceSpace::Lds

@@ -33,6 +33,16 @@ void makePrintable(Race &race) {
   }
   if (race.divergence)
     clean(race.divergence->branch);
+  if (race.commands) {
+    for (CommandSide *side : {&race.commands->current, &race.commands->previous}) {
+      clean(side->function);
+      clean(side->kernel);
+      clean(side->call);
+      clean(side->streamMade);
+    }
+    clean(race.commands->lateRecord);
+    clean(race.commands->earlyRecord);
+  }
 }
 
 } // namespace wavesan::report

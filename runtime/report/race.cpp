@@ -101,6 +101,12 @@ std::string className(abi::RaceClass c) {
     return "lane-conflict";
   case abi::RaceClass::MissingWait:
     return "missing-wait";
+  case abi::RaceClass::StreamRace:
+    return "stream-race";
+  case abi::RaceClass::HostRace:
+    return "host-race";
+  case abi::RaceClass::WaveOrder:
+    return "wave-order-dependent";
   }
   return "unknown-class";
 }

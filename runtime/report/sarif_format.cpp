@@ -3,6 +3,7 @@
 // SARIF 2.1.0 (OASIS): one run, one rule per verdict class and memory, one result per distinct race.
 #include "wavesan/report/document.h"
 
+#include "wavesan/report/commands.h"
 #include "wavesan/report/suggestion.h"
 #include "wavesan/report/text_sink.h"
 
@@ -45,6 +46,13 @@ constexpr Rule kRules[] = {
     {abi::RaceClass::MissingWait, "MissingWait",
      "An asynchronous copy, or an instruction in inline assembly, may still be under way: its wave has not waited for it.",
      "Wait for the counter that counts it (s_waitcnt, s_wait_...) before the barrier, or before the wave's own access."},
+    {abi::RaceClass::StreamRace, "StreamRace", "Two commands of different streams touch the same memory, one of them writing, and nothing orders them.",
+     "Record an event behind the first command and let the second one's stream wait for it."},
+    {abi::RaceClass::HostRace, "HostRace", "The host accesses memory while a command that it has not waited for may be using it.",
+     "Synchronise with the stream before the access."},
+    {abi::RaceClass::WaveOrder, "WaveOrderDependent",
+     "Lanes of one wave access the same memory in divergent arms of a branch, whose order the compiler chooses.",
+     "End the branch between the two accesses, so that all lanes come together, or give every work-item its own element."},
 };
 
 size_t ruleIndex(abi::RaceClass c) {
@@ -99,6 +107,10 @@ Json sideLocation(const Access &access, const std::string &directory) {
   return access.frames.empty() ? Json(nullptr) : location(access.frames[userFrame(access.frames)], directory);
 }
 
+std::string sideText(const CommandSide &side, const Access &access) {
+  return accessText(access.bits) + " by " + commandText(side) + (side.stream ? " in " + streamText(side) : "");
+}
+
 std::string sideText(const Access &access, bool withWorkgroup) {
   if (!access.bits) // a divergence has no access
     return access.opcode + ", wave " + std::to_string(access.wave);
@@ -134,7 +146,10 @@ Json resultJson(const Race &race, const std::string &directory) {
               {"ruleIndex", ruleIndex(race.raceClass)},
               {"level", "error"},
               {"message", text(resultText(race))}};
-  const std::string current = sideText(race.current, apart), previous = sideText(race.previous, apart);
+  const std::string current = race.commands ? sideText(race.commands->current, race.current)
+                                            : sideText(race.current, apart);
+  const std::string previous = race.commands ? sideText(race.commands->previous, race.previous)
+                                             : sideText(race.previous, apart);
   out["locations"] = Json::array();
   Json at = sideLocation(race.current, directory), before = sideLocation(race.previous, directory);
   if (!at.is_null()) {
@@ -147,6 +162,14 @@ Json resultJson(const Race &race, const std::string &directory) {
     before["message"] = text(previous);
     out["relatedLocations"].push_back(before);
   }
+  if (race.commands)
+    for (const auto &[side, what] : {std::pair(&race.commands->current, &current), std::pair(&race.commands->previous, &previous)})
+      if (side->kind == CommandSide::Kind::Kernel || side->kind == CommandSide::Kind::Graph)
+        if (Json call = side->call.empty() ? Json(nullptr) : location(side->call[userFrame(side->call)], directory); !call.is_null()) {
+          call["id"] = out["relatedLocations"].size() + 1;
+          call["message"] = text("launched here: " + *what);
+          out["relatedLocations"].push_back(call);
+        }
   Json stacks = Json::array();
   for (const Json &stack : {stackJson(race.current, current, directory), stackJson(race.previous, previous, directory)})
     if (!stack.is_null())

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/suggestion.h"
 
+#include "wavesan/report/commands.h"
 #include "wavesan/report/divergence.h"
 
 #include <algorithm>
@@ -164,6 +165,8 @@ std::string missingWaitFix(const Race &race) {
 } // namespace
 
 std::string reasonText(const Race &race) {
+  if (race.commands)
+    return commandsReason(race);
   if (race.divergence)
     return divergenceReason(race);
   std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
@@ -177,6 +180,9 @@ std::string reasonText(const Race &race) {
   if (race.raceClass == abi::RaceClass::LaneConflict)
     return "lanes of wave " + current +
            " execute this store at once with different values: which value stays is undefined";
+  if (race.raceClass == abi::RaceClass::WaveOrder)
+    return "the two lie in divergent arms of a branch: which of them wave " + current +
+           " executes first is the compiler's choice";
   if (race.betweenWorkgroups())
     return betweenWorkgroupsReason(race);
   bool sameWave = race.current.wave == race.previous.wave;
@@ -195,6 +201,8 @@ std::string reasonText(const Race &race) {
 }
 
 std::string fixText(const Race &race) {
+  if (race.commands)
+    return commandsFix(race);
   if (race.divergence)
     return divergenceFix(race);
   Lines lines = linesOf(race);
@@ -215,6 +223,9 @@ std::string fixText(const Race &race) {
   if (race.raceClass == abi::RaceClass::LaneConflict)
     text = lines.low == 0 ? "let only one work-item execute the write, or give every work-item its own element"
                           : sameLineText(race, lines);
+  else if (race.raceClass == abi::RaceClass::WaveOrder)
+    text = "end the branch between the two, so that all work-items come together, and put __syncthreads() there; or give "
+           "every work-item its own element";
   else if (race.betweenWorkgroups())
     text = betweenWorkgroupsFix(race);
   else if (race.atomicAgainstPlain())
@@ -229,8 +240,19 @@ std::string fixText(const Race &race) {
 }
 
 std::string waveSizeNote(const Race &race) {
+  if (race.commands)
+    return commandsNote(race);
   if (race.divergence)
     return divergenceNote(race);
+  // Lanes of one wave that a race parts all the same: the option says that the hardware's order does not count.
+  if (race.raceClass == abi::RaceClass::Race && !race.betweenWorkgroups() && race.current.wave == race.previous.wave &&
+      race.current.lane && race.previous.lane) {
+    const uint32_t narrow = 32;
+    const bool parted = race.waveSize > narrow && *race.current.lane / narrow != *race.previous.lane / narrow;
+    return "found by wave_order=language: with waves of " + std::to_string(race.waveSize) +
+           " the hardware executes the two in program order" +
+           (parted ? "; with waves of 32 these lanes are in different waves, in no order" : "");
+  }
   // Two waves of 32 that would be the halves of one wave of 64, where the hardware keeps program order.
   if (race.waveSize != 32 || race.betweenWorkgroups() || race.current.wave == race.previous.wave ||
       race.current.wave / 2 != race.previous.wave / 2)

@@ -34,6 +34,19 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::unfinishedDispatches,
                                              &Summary::failedDispatches,
                                              &Summary::waitGaps,
+                                             &Summary::commands,
+                                             &Summary::streams,
+                                             &Summary::hostAccesses,
+                                             &Summary::commandsUnordered,
+                                             &Summary::launchesUnbound,
+                                             &Summary::dispatchesUnbound,
+                                             &Summary::dispatchesNotRecorded,
+                                             &Summary::copiesUnknown,
+                                             &Summary::graphsPartly,
+                                             &Summary::streamHistoryLost,
+                                             &Summary::atomicsOrder,
+                                             &Summary::streamRepeats,
+                                             &Summary::commandsUnfinished,
                                              &Summary::errors};
   // A number that is missing above would be lost without a word.
   static_assert(sizeof(Summary) == sizeof(kNumbers) / sizeof(kNumbers[0]) * sizeof(uint64_t) +

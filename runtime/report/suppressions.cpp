@@ -129,6 +129,15 @@ bool Suppressions::Rule::matches(const report::Race &race) const {
       if (type == Type::CalledFromLib ? matchesPattern(pattern, frames[i].file) : matchesFrame(pattern, frames[i]))
         return true;
   }
+  if (race.commands)
+    for (const CommandSide *side : {&race.commands->current, &race.commands->previous}) {
+      if (type == Type::Race && (matchesPattern(pattern, side->kernel) || matchesPattern(pattern, side->function)))
+        return true;
+      for (const Frame &frame : side->call)
+        if (type == Type::CalledFromLib ? matchesPattern(pattern, frame.file)
+                                        : type != Type::RaceTop && matchesFrame(pattern, frame))
+          return true;
+    }
   return false;
 }
 

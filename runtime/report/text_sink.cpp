@@ -3,6 +3,7 @@
 #include "wavesan/report/text_sink.h"
 
 #include "wavesan/report/cause.h"
+#include "wavesan/report/commands.h"
 #include "wavesan/report/divergence.h"
 #include "wavesan/report/source_excerpt.h"
 #include "wavesan/report/suggestion.h"
@@ -160,6 +161,33 @@ std::string divergenceSides(const Race &race, const TextOptions &options) {
   return text;
 }
 
+std::string commandSide(const Access &access, const CommandSide &side, const TextOptions &options) {
+  std::string text = "  ";
+  if (side.kind == CommandSide::Kind::Free || side.kind == CommandSide::Kind::Allocation)
+    text += std::string(side.kind == CommandSide::Kind::Free ? "free" : "allocation") + " by " + commandText(side);
+  else
+    text += accessText(access.bits) + (access.sizeBytes ? " of " + bytesText(access.sizeBytes) : std::string()) + " by " +
+            commandText(side);
+  const bool kernel = side.kind == CommandSide::Kind::Kernel || side.kind == CommandSide::Kind::Graph;
+  const bool host = side.kind == CommandSide::Kind::Host;
+  if (kernel && !side.kernel.empty())
+    text += ", dispatch " + std::to_string(side.dispatch) + "," + placedText(access.frames, options);
+  if (!kernel)
+    text += (host ? std::string() : " in " + streamText(side)) + placedText(side.call, options);
+  else
+    text += "    launched in " + streamText(side) + placedText(side.call, options);
+  if (!side.streamMade.empty()) {
+    const Frame &made = side.streamMade[userFrame(side.streamMade)];
+    text += "    " + streamText(side) + " was created at " + positionText(made, options) + "\n";
+  }
+  return text;
+}
+
+std::string commandSides(const Race &race, const TextOptions &options) {
+  return commandSide(race.current, race.commands->current, options) +
+         commandSide(race.previous, race.commands->previous, options);
+}
+
 } // namespace
 
 std::string relativePath(const std::string &file, const std::string &dir) {
@@ -177,10 +205,13 @@ std::string raceText(const Race &race, const TextOptions &options) {
                                       : (race.space == abi::RaceSpace::Global ? " global memory " : " LDS ") +
                                             orderText(race) + placeText(race)) +
                      "\n";
-  text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) +
+  if (!race.commands)
+    text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) +
           (apart ? "" : ", workgroup " + workgroupText(race.current.workgroup)) + ", wave size " +
           std::to_string(race.waveSize) + "\n";
-  if (race.divergence)
+  if (race.commands)
+    text += commandSides(race, options);
+  else if (race.divergence)
     text += divergenceSides(race, options);
   else
     text += accessSides(race, options);

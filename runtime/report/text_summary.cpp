@@ -90,6 +90,27 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
        " whose waits could not be analysed completely (wavesan check says why)");
   line(s.waitsUnknown, "asynchronous copy", "asynchronous copies",
        " waited for by a count that depends on how the compiler translates other accesses (races may be missed)");
+  line(s.commandsUnordered, "command", "commands",
+       " not compared with those of other streams: what they wait for was not seen");
+  line(s.launchesUnbound, "launch", "launches",
+       " not compared with commands of other streams: its dispatches were not seen in the call");
+  line(s.dispatchesUnbound, "dispatch", "dispatches",
+       " not compared with commands of other streams: no HIP call was under way that it belongs to");
+  line(s.copiesUnknown, "copy or fill", "copies and fills",
+       " not or not completely compared with other commands: what they touch is not known");
+  line(s.graphsPartly, "graph launch", "graph launches",
+       " of which only the kernels were compared with other commands");
+  line(s.streamHistoryLost, "piece", "pieces",
+       " of what commands touched not kept (option stream_history_mb): races between commands may be missed");
+  line(s.atomicsOrder, "pair of commands", "pairs of commands",
+       " not reported: atomics may have ordered them");
+  line(s.streamRepeats, "more conflict", "more conflicts", " of reported races between commands");
+  line(s.commandsUnfinished, "command", "commands",
+       " not compared with those of other streams: not finished when the program ended");
+  if (s.streams > 1)
+    line(s.dispatchesNotRecorded, "dispatch", "dispatches",
+         " not compared with commands of other streams: what it touched was not recorded (only the CPU agent's own checks "
+         "do, and only of kernels built with WaveSan)");
   line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
   line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");
   line(s.errors, "error", "errors", " of WaveSan itself (printed above)");
@@ -109,11 +130,17 @@ std::vector<std::string> summaryRemarks(const Summary &summary) {
 }
 
 std::string checkedText(const Summary &summary) {
-  return "checked " + std::to_string(summary.checkedAccesses) + " accesses in " + std::to_string(summary.kernels) +
-         " kernels: " + std::to_string(summary.races) + " races" +
-         (summary.waitObjects == 0 ? std::string()
-                                   : ", " + std::to_string(summary.waitHazards) + " wait hazards in " +
-                                         std::to_string(summary.waitObjects) + " code objects");
+  std::string text = "checked " + std::to_string(summary.checkedAccesses) + " accesses in " +
+                     std::to_string(summary.kernels) + " kernels: " + std::to_string(summary.races) + " races";
+  if (summary.streams > 1 || summary.hostAccesses != 0) // commands of one stream are ordered
+    text += ", " + std::to_string(summary.commands) + " commands in " + std::to_string(summary.streams) +
+            " streams compared";
+  if (summary.hostAccesses != 0)
+    text += " with " + counted(summary.hostAccesses, "access", "accesses") + " of the host";
+  if (summary.waitObjects != 0)
+    text += ", " + std::to_string(summary.waitHazards) + " wait hazards in " + std::to_string(summary.waitObjects) +
+            " code objects";
+  return text;
 }
 
 std::string summaryText(const Summary &summary, const TextOptions &options) {

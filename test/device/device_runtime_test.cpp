@@ -113,13 +113,17 @@ void runBoth(uint64_t seed, bool cellsInLds, uint64_t &conflicts, uint64_t &outs
       address += ldsBytes;
     if (isRange)
       size = below(3) * granule * 4;
+    // An atomic of one wave's scope is a plain access to the others.
+    const bool narrow = atomic && below(4) == 0;
     const uint32_t bits = (write ? abi::kAccessWrite : abi::kAccessRead) | (atomic ? abi::kAccessAtomic : 0u);
+    const abi::Scope scope = narrow ? abi::Scope::Wavefront : abi::Scope::Workgroup;
+    const auto info = [&](uint32_t bytes) { return abi::atomicInfo(bits, bytes, scope, false, false); };
     const uint32_t s = site++;
     if (isRange)
-      __wavesan_lds_range(device.state(w), address, size, abi::accessInfo(bits, 0), s, abi::kNoVariable);
+      __wavesan_lds_range(device.state(w), address, size, info(0), s, abi::kNoVariable);
     else
-      __wavesan_lds_access(device.state(w), address, abi::accessInfo(bits, size), s, 0);
-    outside += model.access({w, 0, s}, address, size, write, atomic).outsideShadow;
+      __wavesan_lds_access(device.state(w), address, info(size), s, 0);
+    outside += model.access({w, 0, s}, address, size, write, atomic && !narrow).outsideShadow;
     ++checked;
   };
   auto fence = [&](uint32_t w) {
@@ -170,7 +174,13 @@ void runBoth(uint64_t seed, bool cellsInLds, uint64_t &conflicts, uint64_t &outs
     first.try_emplace(key, f.range);
   }
   std::map<Key, uint32_t> actual;
+  uint64_t divergences = 0;
   for (const auto &[packed, r] : device.races()) {
+    if (abi::isDivergence(abi::RaceClass(r.raceClass))) { // waves that ended before the others
+      EXPECT_EQ(r.raceClass, uint32_t(abi::RaceClass::EarlyExit));
+      divergences += r.count;
+      continue;
+    }
     Key key{r.current.site, r.previous.site, abi::RaceClass(r.raceClass)};
     actual[key] = r.count;
     ASSERT_TRUE(first.contains(key));
@@ -184,7 +194,7 @@ void runBoth(uint64_t seed, bool cellsInLds, uint64_t &conflicts, uint64_t &outs
     EXPECT_EQ(r.space, uint32_t(abi::RaceSpace::Lds));
   }
   EXPECT_EQ(actual, expected);
-  EXPECT_EQ(device.Counters.racesSeen, model.Conflicts.size());
+  EXPECT_EQ(device.Counters.racesSeen, model.Conflicts.size() + divergences);
   EXPECT_EQ(device.Counters.racesDropped, 0u);
   EXPECT_EQ(device.Counters.historyOverflow, model.Overflow);
   EXPECT_EQ(device.Counters.outsideShadow, outside);
@@ -193,6 +203,68 @@ void runBoth(uint64_t seed, bool cellsInLds, uint64_t &conflicts, uint64_t &outs
   EXPECT_EQ(device.Locks[0] + device.Locks[1], 0u) << "the slot was not given back";
   conflicts += model.Conflicts.size();
   outsides += outside;
+}
+
+/// All waves but those in `ended` pass a barrier at their sites.
+void passBarrier(DeviceWorkgroup &device, const std::vector<uint32_t> &sites, uint32_t ended = 0) {
+  for (uint32_t w = 0; w < sites.size(); ++w)
+    if (!(ended >> w & 1))
+      __wavesan_barrier_arrive(device.state(w), sites[w]);
+  for (uint32_t w = 0; w < sites.size(); ++w)
+    if (!(ended >> w & 1))
+      __wavesan_barrier_leave(device.state(w), sites[w]);
+}
+
+TEST_F(DeviceRuntime, WavesAtOneBarrierAreInOrder) {
+  DeviceWorkgroup device(4, 64, 2, true);
+  for (uint32_t site = 1; site < 6; ++site)
+    passBarrier(device, {site, site, site, site});
+  for (uint32_t w = 0; w < 4; ++w)
+    __wavesan_kernel_end(device.state(w));
+  EXPECT_TRUE(device.races().empty());
+}
+TEST_F(DeviceRuntime, WavesAtDifferentBarriers) {
+  DeviceWorkgroup device(4, 64, 2, true);
+  passBarrier(device, {1, 1, 1, 1});
+  passBarrier(device, {2, 2, 3, 3});
+  const auto races = device.races();
+  ASSERT_EQ(races.size(), 2u); // seen from both sides
+  for (const auto &[key, r] : races) {
+    EXPECT_EQ(r.raceClass, uint32_t(abi::RaceClass::BarrierDivergence));
+    EXPECT_EQ(r.space, uint32_t(abi::RaceSpace::None));
+    EXPECT_EQ(r.epoch, 1u);
+    EXPECT_EQ(r.workgroup[0], 7u);
+    const abi::DivergenceDetail d = abi::divergenceOf(r);
+    EXPECT_TRUE(d.bySite);
+    const bool two = r.previous.site == 2;
+    EXPECT_EQ(r.current.site, two ? 3u : 2u);
+    EXPECT_EQ(d.waves[0], two ? 3u : 12u);
+    EXPECT_EQ(d.waves[1], two ? 12u : 3u);
+    EXPECT_TRUE(d.waves[0] >> r.previous.wave & 1);
+    EXPECT_TRUE(d.waves[1] >> r.current.wave & 1);
+  }
+}
+TEST_F(DeviceRuntime, WavesThatEndBeforeABarrier) {
+  DeviceWorkgroup device(4, 64, 2, true);
+  passBarrier(device, {1, 1, 1, 1});
+  __wavesan_kernel_end(device.state(1));
+  __wavesan_kernel_end(device.state(2));
+  passBarrier(device, {5, 0, 0, 5}, 6);
+  const auto races = device.races();
+  ASSERT_EQ(races.size(), 1u); // only wave 0 has one of them behind it
+  const abi::RaceRecord r = races.begin()->second;
+  EXPECT_EQ(r.raceClass, uint32_t(abi::RaceClass::EarlyExit));
+  EXPECT_EQ(r.previous.site, 5u);
+  EXPECT_EQ(r.previous.wave, 0u);
+  EXPECT_EQ(r.current.site, abi::kNoSite);
+  EXPECT_EQ(r.current.wave, 1u);
+  EXPECT_EQ(r.epoch, 1u);
+  EXPECT_EQ(abi::divergenceOf(r).waves[0], 9u);
+  EXPECT_EQ(abi::divergenceOf(r).waves[1], 6u);
+  // All that are left end: nobody waits for them.
+  __wavesan_kernel_end(device.state(0));
+  __wavesan_kernel_end(device.state(3));
+  EXPECT_EQ(device.races().size(), 1u);
 }
 
 TEST_F(DeviceRuntime, AgreesWithTheDetectorOnRandomPrograms) {

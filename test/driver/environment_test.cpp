@@ -46,7 +46,7 @@ TEST(ChildEnvironment, ExistingValuesAreExtended) {
 TEST(ChildEnvironment, TracingPreloadsTheInterposerAndNoRaceChecker) {
   EnvironmentRequest r;
   r.raceCheck = false;
-  r.traceHip = true;
+  r.preloadHip = true;
   EXPECT_EQ(childEnvironment({"LD_PRELOAD=/x.so"}, kLayout, r),
             (Words{"LD_PRELOAD=/x.so:/p/lib/wavesan/libwavesan-hip.so"}));
   r.cpuAgent = r.preloadAgent = true;

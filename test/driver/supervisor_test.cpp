@@ -31,6 +31,8 @@ protected:
   Supervisor() {
     fs::create_directories(Dir.path() / "bin");
     fs::copy_file(WAVESAN_TEST_COMMAND, Dir.path() / "bin/wavesan");
+    fs::create_directories(Dir.path() / "lib/wavesan");
+    fs::copy_file(WAVESAN_TEST_EMPTY_LIBRARY, Dir.path() / "lib/wavesan/libwavesan-hip.so");
     Dir.write("lib/wavesan/libwavesan-hsa.so", "\x7f"
                                                "ELF");
     Dir.write("lib/wavesan/cpu-agent/libhsa-runtime64.so.1", "\x7f"

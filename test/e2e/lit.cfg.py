@@ -10,6 +10,7 @@
 #   %build_tool   compiles a kernel replay tool: %build_tool FILE.c -o %t.so
 #   %trace        wavesan trace on the CPU agent, all formats
 #   %check_trace  checks the traces of one run (tools/check_trace.py)
+#   %streams      builds a twin of commands both ways, runs it and judges the reports (tools/check_streams.py)
 #   %gpucheck     scripts/gpu-check
 #   %clean        the same for a program that has only a clean build
 import os
@@ -64,5 +65,6 @@ config.substitutions += [
     ("%examples", os.path.join(repository, "examples")),
     ("%gpucheck", f"{preloaded}{config.python} -B {os.path.join(repository, 'scripts', 'gpu-check')} --wavesan={installed}"),
     ("%trace", f"{wavesan} trace --device=cpu --gpu=gfx90a --format=csv,json,perfetto"),
+    ("%streams", f"{config.python} -B {tools}/check_streams.py --wavesan={wavesan} --include={include} --temporary=%t"),
     ("%check_trace", f"{config.python} -B {tools}/check_trace.py"),
 ]

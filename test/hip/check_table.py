@@ -24,6 +24,8 @@ OTHER_KINDS = re.compile(
 )
 # In the header of HIP 5.2.3, but not in its library.
 HEADER_ONLY = {"hipLaunchHostFunc"}
+# For the HSA tool, and for instrumented host code.
+OWN = {"wavesan_stream_check", "wavesan_host_watch"}
 
 
 def symbols(nm, library):
@@ -37,7 +39,8 @@ def main():
     newer = set(re.findall(r"^WAVESAN_HIP_NEWER\((\w+),", table, re.M))
     ours = symbols(nm, interposer)
     problems = [f"{s}: has a version" for s in ours if "@" in s]
-    ours = set(ours)
+    problems += [f"{s}: not exported" for s in sorted(OWN - set(ours))]
+    ours = set(ours) - OWN
     theirs = {s.split("@")[0] for s in symbols(nm, hip)}
     problems += [f"{s}: exported, but no function of HIP" for s in sorted(ours) if not re.match(r"hip|_Z\d+hip", s)]
     of_hip = {s for s in theirs if re.match(r"hip(?!rtc)|_Z.*hip", s)}

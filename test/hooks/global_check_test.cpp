@@ -41,7 +41,8 @@ TEST(GlobalCheckTest, WaveAccessesAgainstBytes) {
   uint64_t racy = 0, clean = 0;
   for (uint64_t seed = 1; seed <= 2000; ++seed) {
     std::mt19937_64 random(seed);
-    DispatchCheck check(1 << 16);
+    MemoryBudget budget;
+    DispatchCheck check(budget);
     std::vector<WaveOrder> waves(4);
     for (uint32_t w = 0; w < waves.size(); ++w)
       waves[w].id = {w / 2, w % 2};
@@ -81,7 +82,7 @@ TEST(GlobalCheckTest, WaveAccessesAgainstBytes) {
         return;
       (any ? racy : clean) += 1;
     }
-    check.takeLosses([&](uint64_t lost, uint64_t) { ASSERT_EQ(lost, 0u); });
+    check.takeLosses([&](uint64_t lost, uint64_t, uint64_t) { ASSERT_EQ(lost, 0u); });
   }
   EXPECT_GT(racy, 1000u);
   EXPECT_GT(clean, 1000u);

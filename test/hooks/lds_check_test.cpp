@@ -19,6 +19,7 @@ struct Side {
   abi::DispatchCounters counters{};
   std::vector<uint64_t> table =
       std::vector<uint64_t>((sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord)) / 8);
+  MemoryBudget budget;
   WorkgroupShadow shadow;
 
   Side(uint32_t waves, uint32_t granuleLog2) {
@@ -27,7 +28,7 @@ struct Side {
     context.counters = reinterpret_cast<uint64_t>(&counters);
     context.ldsBytes = kLdsBytes;
     context.granuleLog2 = granuleLog2;
-    shadow.start(&context, nullptr, 0, waves);
+    shadow.start(&context, nullptr, 0, waves, budget);
   }
   void fence(uint32_t w) {
     const uint32_t info = abi::fenceInfo(abi::kFenceRelease | abi::kFenceLds, abi::Scope::Workgroup);

@@ -25,6 +25,8 @@ protected:
     Context.counters = reinterpret_cast<uint64_t>(&Counters);
     Context.ldsBytes = LdsBytes;
     Context.granuleLog2 = granuleLog2;
+    Context.flags = Flags;
+    Context.shadowBudget = Budget;
     const uint32_t size[3] = {64 * waves, 1, 1}, grid[3] = {640 * waves, 10, 10};
     for (int i = 0; i < 3; ++i) {
       Context.workgroupSize[i] = size[i];
@@ -78,6 +80,21 @@ protected:
       address[i] = base + i * stride;
     with(wave, [&](WaveView &v) { Hooks->ldsAccess(v, exec, address, abi::accessInfo(bits, 4), site, 0); });
   }
+  void ldsAtomic(uint32_t wave, uint32_t bits, uint32_t site, abi::Scope scope, bool acquire, bool release,
+                 uint32_t base = 0) {
+    uint32_t address[64] = {base};
+    uint64_t flat[64] = {reinterpret_cast<uint64_t>(Lds.data()) + base};
+    const uint32_t info = abi::atomicInfo(bits | abi::kAccessAtomic, 4, scope, acquire, release);
+    const uint32_t both = abi::kFenceLds | abi::kFenceGlobal | abi::kFenceImplied;
+    with(wave, [&](WaveView &v) {
+      if (release)
+        Hooks->fence(v, 1, abi::fenceInfo(abi::kFenceRelease | both, scope));
+      Hooks->ldsAccess(v, 1, address, info, site, 0);
+      Hooks->atomicDone(v, 1, flat, info, site, (bits & abi::kAccessWrite) ? 1 : 0);
+      if (acquire)
+        Hooks->fence(v, 1, abi::fenceInfo(abi::kFenceAcquire | both, scope));
+    });
+  }
   void sync() {
     const uint32_t info = abi::fenceInfo(abi::kFenceRelease | abi::kFenceLds, abi::Scope::Workgroup);
     for (uint32_t w = 0; w < Waves; ++w)
@@ -108,6 +125,8 @@ protected:
   abi::DispatchCounters Counters;
   void *Data = nullptr, *Dispatch = nullptr;
   uint32_t Waves = 0, Group = 7;
+  uint32_t Flags = 0;  ///< of contexts that start() makes
+  uint64_t Budget = 0; ///< the same
 };
 
 } // namespace wavesan::cpu

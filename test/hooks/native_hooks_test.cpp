@@ -168,6 +168,59 @@ TEST_F(NativeHooksTest, WorkgroupScopeBetweenWorkgroupsIsTooSmall) {
     }
   EXPECT_TRUE(found);
 }
+TEST_F(NativeHooksTest, AtomicsOnLdsExcludeOneAnotherFromWorkgroupScopeOn) {
+  for (abi::Scope scope : {abi::Scope::SingleThread, abi::Scope::Wavefront, abi::Scope::Workgroup, abi::Scope::System}) {
+    start(2);
+    ldsAtomic(0, abi::kAccessRead | abi::kAccessWrite, 5, scope, false, false);
+    ldsAtomic(1, abi::kAccessRead | abi::kAccessWrite, 6, scope, false, false);
+    finish();
+    EXPECT_EQ(races().empty(), scope >= abi::Scope::Workgroup) << int(scope);
+  }
+}
+TEST_F(NativeHooksTest, AFlagInLdsOfTooSmallAScope) {
+  for (abi::Scope scope : {abi::Scope::Wavefront, abi::Scope::Workgroup}) {
+    start(2);
+    access(0, abi::kAccessWrite, 3, 4, 1, 64);
+    ldsAtomic(0, abi::kAccessWrite, 5, scope, false, true);
+    ldsAtomic(1, abi::kAccessRead, 6, scope, true, false);
+    access(1, abi::kAccessRead, 4, 4, 1, 64);
+    finish();
+    bool data = false;
+    for (const abi::RaceRecord &r : races())
+      if (r.current.site == 4) {
+        data = true;
+        EXPECT_EQ(r.raceClass, uint32_t(abi::RaceClass::ScopeTooSmall));
+        EXPECT_EQ(r.neededScope, uint32_t(abi::Scope::Workgroup));
+      }
+    EXPECT_EQ(data, scope == abi::Scope::Wavefront);
+    EXPECT_EQ(races().size(), scope == abi::Scope::Wavefront ? 2u : 0u);
+  }
+}
+TEST_F(NativeHooksTest, ABareBarrierIsNoMatterOfScopes) {
+  start(2);
+  access(0, abi::kAccessWrite, 3);
+  for (uint32_t w = 0; w < 2; ++w)
+    with(w, [&](WaveView &v) { Hooks->barrierArrive(v, ~0ull, 0); });
+  for (uint32_t w = 0; w < 2; ++w)
+    with(w, [&](WaveView &v) { Hooks->barrierLeave(v, ~0ull, 0); });
+  access(1, abi::kAccessRead, 4);
+  finish();
+  ASSERT_EQ(races().size(), 1u);
+  EXPECT_EQ(races()[0].raceClass, uint32_t(abi::RaceClass::MissingFence));
+}
+TEST_F(NativeHooksTest, ABudgetThatIsUsedUpIsCountedNeverExceeded) {
+  Budget = 4095; // less than the shadow of LDS needs
+  alignas(64) static int memory[64];
+  start(2);
+  access(0, abi::kAccessWrite, 3);
+  access(1, abi::kAccessRead, 4);
+  global(0, abi::kAccessWrite, 5, memory);
+  global(1, abi::kAccessRead, 6, memory);
+  finish();
+  EXPECT_TRUE(races().empty());
+  EXPECT_EQ(Counters.outsideBudget, 128u + 64 / 16 * 2); // lanes of LDS, lines of global memory
+  EXPECT_EQ(Counters.outsideShadow, 0u);
+}
 TEST_F(NativeHooksTest, LastBlockMayResetItsTicketWithAPlainStore) {
   for (bool fenced : {true, false}) {
     int ticket = 0;

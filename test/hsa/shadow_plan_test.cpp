@@ -114,7 +114,12 @@ TEST(ShadowPlan, ABudgetBoundsTheShadow) {
   ShadowRequest r = request(60000, 0);
   r.computeUnits = 4000;
   r.workgroup[0] = 64;
-  EXPECT_EQ(planShadow(r).problem, "the shadow needs 7324 MiB of global memory");
+  EXPECT_EQ(planShadow(r).problem, "");
+  r.budgetBytes = 7680000000 - 1;
+  EXPECT_EQ(planShadow(r).problem,
+            "the shadow of its LDS needs 7324 MiB, the budget is 7324 MiB (option shadow_budget_mb)");
+  r.budgetBytes = 7680000000;
+  EXPECT_EQ(planShadow(r).problem, "");
 }
 
 } // namespace wavesan::hsa

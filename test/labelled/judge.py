@@ -66,6 +66,7 @@ def run_program(args, base, kernels, target, seed):
     losses = {name: n for name, n in document["summary"]["losses"].items() if n and name != "laterOccurrences"}
     if args.hooks == "device":
         losses.pop("globalUnchecked", None)
+        losses.pop("dispatchesNotRecorded", None)  # for races between streams, of which these programs have one
     if losses or document["summary"]["skippedSites"]:
         raise Failure(f"{base} on {target}: not everything was checked: {losses} {document['summary']['skippedSites']}")
     # A kernel that runs unchecked is named there; its label says nothing then.

@@ -188,7 +188,8 @@ std::set<uint32_t> packed(const Program &p, uint64_t &lost) {
   for (uint32_t g = 0; g < p.groups; ++g)
     groups.emplace_back(g, p.waves);
   SyncTable sync;
-  MemoryShadow shadow(1 << 16);
+  MemoryBudget budget;
+  MemoryShadow shadow(budget);
   std::set<uint32_t> racy;
   constexpr uint32_t Both = abi::kFenceLds | abi::kFenceGlobal;
   for (const Step &s : p.steps) {

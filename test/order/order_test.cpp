@@ -70,7 +70,8 @@ struct Grid {
   }
   std::vector<WorkgroupOrder> Groups;
   SyncTable Sync;
-  MemoryShadow Shadow{1 << 20};
+  MemoryBudget Budget;
+  MemoryShadow Shadow{Budget};
   uint32_t Site = 0;
   int Races = 0, ScopeRaces = 0;
 };
@@ -297,7 +298,8 @@ TEST(Order, LostReaderThatMightMatterIsCounted) {
 }
 TEST(RecordList, AgainstAVector) {
   std::srand(11);
-  RecordMemory memory;
+  MemoryBudget budget;
+  RecordMemory memory(budget);
   for (int round = 0; round < 60; ++round) {
     // Several lists at once: a block that one outgrows goes to another. Workgroups 2^27 apart have equal keys.
     std::vector<RecordList> lists(4);
@@ -382,6 +384,54 @@ TEST(Order, AFencePublishesWhatItsWaveKnewThen) {
     g.read(g.at(1, 1), Data);
     EXPECT_EQ(g.Races, 1);
   }
+}
+TEST(Order, ScopesOfOneWaveAreTooSmallBetweenWaves) {
+  for (bool fences : {false, true}) {
+    Grid g(1);
+    g.write(g.at(0), Data);
+    if (fences) {
+      g.fence(g.at(0), Release, Scope::Wavefront);
+      g.store(g.at(0), Flag, Grid::Relaxed, Scope::Workgroup);
+      g.load(g.at(0, 1), Flag, Grid::Relaxed, Scope::Workgroup);
+      g.fence(g.at(0, 1), Acquire, Scope::Wavefront);
+    } else {
+      g.store(g.at(0), Flag, Grid::Rel, Scope::Wavefront);
+      g.load(g.at(0, 1), Flag, Grid::Acq, Scope::Wavefront);
+    }
+    const int flag = g.Races;
+    EXPECT_EQ(flag, fences ? 0 : 1); // atomics of one wave's scope do not exclude those of another
+    g.read(g.at(0, 1), Data);
+    EXPECT_EQ(g.Races, flag + 1);
+    EXPECT_EQ(g.ScopeRaces, 1);
+  }
+}
+TEST(Order, ANarrowFenceTakesNothingBackFromAWiderOne) {
+  Grid g(2);
+  g.write(g.at(0), Data);
+  g.fence(g.at(0), Release);
+  g.fence(g.at(0), Release, Scope::Wavefront);
+  g.store(g.at(0), Flag, Grid::Relaxed);
+  g.load(g.at(1), Flag, Grid::Acq);
+  g.read(g.at(1), Data);
+  EXPECT_EQ(g.Races, 0);
+}
+TEST(Order, ABudgetIsNeverExceededAndWhatDoesNotFitIsCounted) {
+  MemoryBudget budget(1 << 20);
+  {
+    MemoryShadow shadow(budget);
+    WorkgroupOrder group(0, 1);
+    uint64_t conflicts = 0;
+    for (uint64_t line = 0; line < 100000; ++line) {
+      AccessRecord r{0, 1, 3, ~uint64_t(0), 0, 0, 0, 0, 0, true, false, {}};
+      shadow.access(group.wave(0), line, r, [&](const LineConflict &) { ++conflicts; });
+      ASSERT_LE(budget.used(), 1u << 20);
+    }
+    EXPECT_EQ(conflicts, 0u);
+    EXPECT_GT(budget.used(), 1u << 19);
+    EXPECT_GT(shadow.unrecorded(), 80000u);
+    EXPECT_LT(shadow.unrecorded(), 100000u);
+  }
+  EXPECT_EQ(budget.used(), 0u);
 }
 TEST(Order, AFenceIsCarriedOnWithTheWiderScopeOfALaterAtomic) {
   Grid g(2);

@@ -33,7 +33,8 @@ AccessRecord randomRead(std::mt19937_64 &random) {
 
 TEST(ReadLog, GivesBackWhatItTook) {
   std::mt19937_64 random(5);
-  RecordMemory memory;
+  MemoryBudget budget;
+  RecordMemory memory(budget);
   size_t most = 0;
   for (int round = 0; round < 50; ++round) {
     // Two logs that take memory in turns, and what the rounds before gave back.
@@ -76,7 +77,8 @@ TEST(ReadLog, AShadowThatLogsFindsTheSame) {
     std::vector<WorkgroupOrder> order;
     for (uint32_t g = 0; g < groups; ++g)
       order.emplace_back(g, 2);
-    MemoryShadow log(1 << 10), lines(1 << 10);
+    MemoryBudget budget;
+    MemoryShadow log(budget), lines(budget);
     AccessRecord elsewhere{};
     elsewhere.write = true;
     elsewhere.mask = 1;
@@ -111,4 +113,30 @@ TEST(ReadLog, AShadowThatLogsFindsTheSame) {
 }
 
 } // namespace
+// A log has room in what the budget allows, its lines have not: what comes behind is not recorded, and counted; what is in the log
+// is given to whoever asks for all accesses.
+TEST(ReadLog, WithoutMemoryForLines) {
+  MemoryBudget budget((1 << 18) + 4096); // a piece of records and a page
+  {
+    MemoryShadow shadow(budget);
+    WaveOrder wave;
+    wave.id = {0, 0};
+    AccessRecord r{};
+    r.mask = 0xff;
+    shadow.access(wave, 5, r, [](const LineConflict &) { FAIL(); });
+    EXPECT_EQ(shadow.unrecorded(), 0u);
+    r.write = true;
+    shadow.access(wave, 5, r, [](const LineConflict &) { FAIL(); });
+    EXPECT_EQ(shadow.unrecorded(), 1u);
+    std::vector<uint64_t> lines;
+    shadow.forEachLine([&](uint64_t line, RecordList &records, uint64_t, uint64_t) {
+      lines.push_back(line);
+      EXPECT_EQ(records.size(), 1u);
+    });
+    EXPECT_EQ(lines, std::vector<uint64_t>{5});
+    EXPECT_LE(budget.used(), uint64_t(1 << 18) + 4096);
+  }
+  EXPECT_EQ(budget.used(), 0u);
+}
+
 } // namespace wavesan::cpu

@@ -158,5 +158,28 @@ TEST(LaneConflictText, SaysThatTheValuesDiffer) {
   EXPECT_NE(text.find("fix: let only one work-item execute the write in line 12"), std::string::npos) << text;
 }
 
+TEST(WaveOrderText, SaysThatTheCompilerChooses) {
+  Race r = race(report::Order::ReadAfterWrite, access(R, 1, 20, {at(12, 3)}), access(W, 1, 4, {at(9, 3)}));
+  r.raceClass = abi::RaceClass::WaveOrder;
+  const std::string text = report::raceText(r, plain());
+  EXPECT_EQ(text.substr(0, text.find(" on ")), "wavesan: wave-order-dependent: LDS write-read (read after write)");
+  EXPECT_NE(text.find("divergent arms of a branch: which of them wave 1 executes first is the compiler's choice"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("fix: end the branch between the two"), std::string::npos) << text;
+}
+TEST(WaveOrderText, ARaceWithinAWaveSaysWhatTheHardwareDoes) {
+  Race r = race(report::Order::ReadAfterWrite, access(R, 1, 40, {at(12, 3)}), access(W, 1, 4, {at(9, 3)}));
+  r.waveSize = 64;
+  EXPECT_NE(report::raceText(r, plain()).find("found by wave_order=language: with waves of 64 the hardware executes the "
+                                              "two in program order; with waves of 32 these lanes are in different waves"),
+            std::string::npos)
+      << report::raceText(r, plain());
+  r.current.lane = 20;
+  EXPECT_EQ(report::raceText(r, plain()).find("waves of 32"), std::string::npos);
+  r.waveSize = 32;
+  EXPECT_NE(report::raceText(r, plain()).find("with waves of 32 the hardware executes"), std::string::npos);
+}
+
 } // namespace
 } // namespace wavesan::test

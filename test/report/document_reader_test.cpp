@@ -4,6 +4,7 @@
 #include "temporary_file.h"
 
 #include "wavesan/report/document_reader.h"
+#include "wavesan/report/merge.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -55,6 +56,29 @@ TEST(DocumentReader, UnknownMembersAreIgnored) {
                             }),
                             error))
       << error;
+}
+
+TEST(DocumentReader, AColumnWithoutALineIsNoPosition) {
+  std::string error;
+  const std::string text = changed([](Json &j) {
+    for (Json &race : j["races"])
+      for (Json &side : race["sides"])
+        for (Json &frame : side["frames"])
+          frame.erase("line");
+    for (Json &hazard : j["waitHazards"])
+      for (Json &member : hazard)
+        if (member.is_object() && member.contains("line"))
+          member.erase("line");
+  });
+  const std::optional<Document> read = parseDocument(text, error);
+  ASSERT_TRUE(read) << error;
+  const std::optional<Document> again = parseDocument(jsonText(*read), error);
+  ASSERT_TRUE(again) << error;
+  ASSERT_FALSE(read->races.empty());
+  // What is written and read again is the same race.
+  for (size_t i = 0; i < read->races.size(); ++i)
+    EXPECT_EQ(raceKey(read->races[i]), raceKey(again->races[i]));
+  EXPECT_EQ(read->waitHazards, again->waitHazards);
 }
 
 TEST(DocumentReader, OtherFilesAndVersionsAreNamed) {

@@ -63,6 +63,34 @@ inline report::Race globalRace(report::Order order, report::Access current, repo
   return r;
 }
 
+/// A copy in stream 2 that reads what a kernel in stream 1 writes.
+inline report::Race commandRace() {
+  report::Race r = globalRace(report::Order::ReadAfterWrite, access(R, 0, 0, {at(40, 3, "main")}),
+                              access(W, 0, 0, {at(8, 13)}));
+  r.raceClass = abi::RaceClass::StreamRace;
+  r.situation = report::Situation::Unknown;
+  r.variable.clear();
+  r.size = 4096;
+  r.current.sizeBytes = 0;
+  r.current.opcode = "hipMemcpyAsync";
+  r.current.lane.reset();
+  r.previous.lane.reset();
+  r.current.workgroup[0] = r.previous.workgroup[0] = 0;
+  report::CommandPair &pair = r.commands.emplace();
+  pair.current.kind = report::CommandSide::Kind::Copy;
+  pair.current.function = "hipMemcpyAsync";
+  pair.current.stream = 2;
+  pair.current.streamKind = pair.previous.streamKind = "created";
+  pair.current.call = {at(40, 3, "main")};
+  pair.current.streamMade = {at(11, 3, "main")};
+  pair.previous.function = "hipLaunchKernel";
+  pair.previous.kernel = "k(int*)";
+  pair.previous.dispatch = 3;
+  pair.previous.stream = 1;
+  pair.previous.call = {at(30, 3, "main")};
+  return r;
+}
+
 } // namespace wavesan::test
 
 #endif // WAVESAN_TEST_SAMPLE_RACES_H

@@ -56,6 +56,11 @@ int main(int argc, char **argv) {
   putAll(directory, "clean", clean);
   putAll(directory, "places", places);
   putAll(directory, "divergence", wavesan::test::sampleDivergence());
+  Document commands;
+  commands.races = {wavesan::test::commandRace(), wavesan::test::commandRace()};
+  commands.races[1].commands->lateEvent = commands.races[1].commands->earlyEvent = 2;
+  commands.races[1].commands->current.kind = CommandSide::Kind::Free;
+  putAll(directory, "commands", commands);
   putAll(directory, "merged", mergeDocuments({full, full, clean}));
   put(directory / "bad-version.json", replaced(jsonText(full), "\"schemaVersion\": 1", "\"schemaVersion\": 2"));
   put(directory / "bad-member.json", replaced(jsonText(full), "\"betweenWorkgroups\"", "\"between\""));

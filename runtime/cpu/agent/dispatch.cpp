@@ -91,6 +91,7 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
   launch.dispatchId = dispatchId;
   launch.hooks = nativeHooks();
   launch.cancel = &cancel;
+  launch.stuckLimit = options().stuck_limit;
   cpu::Outcome outcome = program->run(launch);
   return {statusOf(outcome.kind), std::move(outcome.message)};
 }

@@ -263,6 +263,8 @@ void resumePending(WaveState &w) {
       const LaneMask lanes = f.pending[block];
       f.pending[block] = 0;
       w.setExec(lanes);
+      if (w.arms)
+        w.arms->meet(lanes);
       return enterBlock(w, *f.function, block);
     }
     w.stack.pop(f.stackMark);

@@ -384,4 +384,16 @@ bool Decoder::decodeCrossLaneIntrinsic(CallBase &i, unsigned id) {
   }
 }
 
+bool joinsLanes(const Instruction &i) {
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(&i);
+  StringRef name = intrinsic ? intrinsic->getCalledFunction()->getName() : StringRef();
+  if (!name.consume_front("llvm.amdgcn."))
+    return false;
+  for (const char *prefix : {"ballot", "icmp", "fcmp", "readfirstlane", "readlane", "writelane", "ds.bpermute", "ds.permute",
+                             "ds.swizzle", "mov.dpp", "update.dpp", "permlane", "wave.reduce", "wave.barrier"})
+    if (name.starts_with(prefix))
+      return true;
+  return false;
+}
+
 } // namespace wavesan::cpu::engine

@@ -10,6 +10,8 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
 
+#include <cstring>
+
 namespace wavesan::cpu::engine {
 
 using namespace llvm;
@@ -95,55 +97,74 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
     if (!failed() && widthOf(argument) != w)
       fail(Twine("hook ") + name + " with an argument of another type");
   };
+  const auto takeUniform = [&](UniformOperand &o) {
+    const bool present = next < i.arg_size();
+    if (auto *known = present ? dyn_cast<ConstantInt>(i.getArgOperand(next)) : nullptr;
+        known && known->getBitWidth() == 32) {
+      o.value = uint32_t(known->getZExtValue());
+      ++next;
+      return;
+    }
+    take(o.reg, Width::B32);
+    if (failed() || o.reg >> 30 != uint32_t(Bank::Constant))
+      return;
+    std::memcpy(&o.value, out->constants.data() + (o.reg & 0x3fffffffu), sizeof(o.value));
+    o.reg = kNoRegister;
+  };
   switch (abi::Hook(index)) {
   case abi::Hook::KernelBegin: take(operands->address, Width::B64); break;
   case abi::Hook::KernelEnd: break;
   case abi::Hook::LdsAccess:
   case abi::Hook::LdsCopy:
     take(operands->address, Width::B32);
-    take(operands->info, Width::B32);
-    take(operands->site, Width::B32);
-    take(operands->variable, Width::B32);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
+    takeUniform(operands->variable);
     break;
   case abi::Hook::GlobalAccess:
   case abi::Hook::GenericAccess:
     take(operands->address, Width::B64);
-    take(operands->info, Width::B32);
-    take(operands->site, Width::B32);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
     break;
   case abi::Hook::LdsRange:
     take(operands->address, Width::B32);
     take(operands->length, Width::B64);
-    take(operands->info, Width::B32);
-    take(operands->site, Width::B32);
-    take(operands->variable, Width::B32);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
+    takeUniform(operands->variable);
     break;
   case abi::Hook::GlobalRange:
   case abi::Hook::GenericRange:
     take(operands->address, Width::B64);
     take(operands->length, Width::B64);
-    take(operands->info, Width::B32);
-    take(operands->site, Width::B32);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
     break;
   case abi::Hook::AtomicDone:
     take(operands->address, Width::B64);
-    take(operands->info, Width::B32);
-    take(operands->site, Width::B32);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
     take(operands->wrote, Width::B8);
     break;
   case abi::Hook::BarrierArrive:
   case abi::Hook::BarrierLeave:
   case abi::Hook::GridArrive:
-  case abi::Hook::GridLeave: take(operands->site, Width::B32); break;
+  case abi::Hook::GridLeave: takeUniform(operands->site); break;
   case abi::Hook::Fence:
   case abi::Hook::VmemIssued:
-  case abi::Hook::Wait: take(operands->info, Width::B32); break;
+  case abi::Hook::Wait: takeUniform(operands->info); break;
   case abi::Hook::Count: break;
   }
   if (!failed() && next != i.arg_size())
     fail(Twine("hook ") + name + " with too many arguments");
   if (!failed())
-    emit(hook(index)).extra = operands;
+  {
+    Op &op = emit(hook(index));
+    op.extra = operands;
+    op.sub = contested.contains(i.getParent());
+    out->hasContested |= op.sub != 0;
+  }
   return true;
 }
 

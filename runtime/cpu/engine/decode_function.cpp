@@ -53,6 +53,9 @@ std::unique_ptr<Function> Decoder::decode() {
   out = std::make_unique<Function>();
   out->name = source.getName().str();
 
+  // Of other functions the frames of one wave would have to be compared.
+  if (&source == context.kernel)
+    contested = contestedBlocks(source);
   const BlockOrder blockOrder = orderBlocks(source);
   const std::vector<const BasicBlock *> &order = blockOrder.blocks;
   for (uint32_t i = 0; i < order.size(); ++i)
@@ -114,6 +117,8 @@ void Decoder::decodeInstruction(Instruction &i) {
   if (context.copiesAsync)
     orderCopies(i);
   visit(i);
+  if (!failed() && context.isTwin && joinsLanes(i))
+    emit(lanesMeet());
   if (!failed())
     return;
   std::string what = failure;

@@ -13,6 +13,7 @@
 #define WAVESAN_CPU_ENGINE_DECODER_H
 
 #include "barrier_flow.h"
+#include "divergent_arms.h"
 #include "function.h"
 #include "handlers.h"
 #include "lds_layout.h"
@@ -37,6 +38,7 @@ struct KernelContext {
   uint32_t waveSize = 64;
   std::string processor;      ///< of the target: "gfx90a"
   bool copiesAsync = false; ///< the module has asynchronous copies
+  bool isTwin = false;      ///< the kernel calls hooks
   uint32_t gfxMajor = 9;      ///< generation of the target: some cross-lane operations differ
   uint32_t fixedLdsBytes = 0; ///< group_segment_fixed_size
   LdsLayout lds;
@@ -70,6 +72,9 @@ struct LaneOperand {
 bool usesAsynchronousCopies(const llvm::Module &module);
 /// The count of vector memory in the immediate of s_waitcnt.
 uint32_t packedVmcnt(uint32_t immediate, uint32_t gfxMajor);
+
+/// Does an instruction need the other lanes of its wave: a cross-lane operation, a wave barrier?
+bool joinsLanes(const llvm::Instruction &i);
 
 class Decoder : public llvm::InstVisitor<Decoder> {
 public:
@@ -118,6 +123,7 @@ private:
   llvm::BumpPtrAllocator allocator;
   llvm::DenseMap<const llvm::Value *, Registers> values;
   llvm::DenseMap<llvm::Type *, llvm::ArrayRef<Leaf>> leafCache;
+  BlockSet contested;
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> blockIndex;
   llvm::DenseMap<const llvm::BasicBlock *, uint32_t> joinIndex; ///< by loop header
   llvm::DenseMap<uint64_t, Register> maskConstants;

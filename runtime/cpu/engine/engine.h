@@ -23,6 +23,8 @@
 
 namespace wavesan::cpu {
 
+class LaneOrder; // lane_order.h
+
 /// Lanes are bits: lane i is bit i. Waves of 32 use the low half.
 using LaneMask = uint64_t;
 
@@ -71,6 +73,10 @@ struct WaveView {
   const BarrierMap *barriers = nullptr; ///< null if the kernel has none
   const Turn *turns = nullptr;          ///< in the order in which they were taken
   uint32_t turnCount = 0;
+  /// By the order of the hardware: who ran together since. Null where no branch of the kernel has two arms that touch
+  /// memory. The handler adds the phases.
+  LaneOrder *arms = nullptr;
+  bool contested = false; ///< of an access hook: it may stand in one of such arms, and lanes are in another
 };
 
 /// Two lanes of one store that write different values to the same bytes.
@@ -105,6 +111,8 @@ public:
   /// is through an LDS pointer (`lds`).
   virtual void laneClash(WaveView &, const LaneClash &, bool /*lds*/, uint32_t /*info*/, uint32_t /*site*/,
                          uint32_t /*variable*/) {}
+  /// Lanes do something that needs one another: a cross-lane operation, a wave barrier.
+  virtual void lanesMeet(WaveView &, LaneMask) {}
   virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void barrierLeave(WaveView &wave, LaneMask exec, uint32_t site) = 0;
   virtual void fence(WaveView &wave, LaneMask exec, uint32_t info) = 0;
@@ -135,6 +143,9 @@ struct Launch {
   uint64_t queue = 0;        ///< hsa_queue_t* (llvm.amdgcn.queue.ptr)
   uint64_t dispatchId = 0;   ///< llvm.amdgcn.dispatch.id
   HookHandler *hooks = nullptr; ///< null: hook calls do nothing
+  /// Operations without anything new after which waves that go in a circle through global memory, while others of their
+  /// workgroup wait at its barrier, are an error (stuck_check.h); 0: never.
+  uint64_t stuckLimit = uint64_t(1) << 32;
   const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
 };
 

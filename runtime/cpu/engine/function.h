@@ -43,6 +43,7 @@ struct Function {
   uint32_t registerBytes = 0;       ///< of a frame
   uint32_t privateBytes = 0;        ///< of a frame, for each lane
   bool hasCalls = false;
+  bool hasContested = false; ///< some access hook has Op::sub set (divergent_arms.h)
   std::vector<std::byte> constants; ///< broadcast to all lanes
   std::vector<Width> arguments;     ///< registers, in order from offset 0 of the frame
   std::vector<Width> results;       ///< registers that a return delivers

@@ -158,10 +158,16 @@ Handler divScale(FloatKind); ///< a: numerator, b: denominator, sub: 1 to scale 
 Handler divFmas(FloatKind);  ///< a, b, c and flag in extra's register (const Register*)
 
 // Hooks (abi/hooks.h).
-Handler hook(uint32_t hookIndex); ///< extra: HookOperands
+Handler hook(uint32_t hookIndex); ///< extra: HookOperands; sub: 1 in contested blocks (divergent_arms.h)
+Handler lanesMeet();              ///< tells the hooks' handler of a cross-lane operation
+/// 32 bits that are the same in all lanes, mostly a constant.
+struct UniformOperand {
+  Register reg = kNoRegister;
+  uint32_t value = 0; ///< if there is no register
+};
 struct HookOperands {
-  Register address = kNoRegister, length = kNoRegister;
-  Register info = kNoRegister, site = kNoRegister, variable = kNoRegister, wrote = kNoRegister;
+  Register address = kNoRegister, length = kNoRegister, wrote = kNoRegister;
+  UniformOperand info, site, variable;
 };
 
 Handler storeCheck(Space); ///< a: address; extra: StoreCheck. Space: Flat or Lds.

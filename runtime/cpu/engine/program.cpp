@@ -97,6 +97,7 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     c.waveSize = waveSizeOf(f);
     c.gfxMajor = gfxMajorOf(target);
     c.copiesAsync = engine::usesAsynchronousCopies(module->module());
+    c.isTwin = f.getName().ends_with(abi::kTwinSuffix);
     c.processor = target.substr(0, target.find(':'));
     c.fixedLdsBytes = fixedLdsBytes;
     c.lds = layOutLds(f, fixedLdsBytes);

@@ -93,6 +93,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
   runnable = group.waveCount >= 64 ? ~uint64_t(0) : (uint64_t(1) << group.waveCount) - 1;
   waiting = 0;
   isSuspended = false;
+  stuck.progress(launch);
   std::memset(lds.data(), 0, l.groupSegmentBytes); // repeatable, whatever ran before
 
   setWorkitems(lanes, size);
@@ -126,10 +127,14 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
     w.vmemIssued = w.asyncIssued = 0;
     w.m0 = 0;
     w.atGridBarrier = false;
+    w.touchedGlobal = false;
     w.fault = {};
     w.stack.clear();
     const uint32_t left = items - k * lanes;
     const LaneMask active = left >= lanes ? w.allLanes : (LaneMask(1) << left) - 1;
+    w.begun = active;
+    w.armOrder.start(active);
+    w.arms = launch.launch->hooks && launch.entry->hasContested ? &w.armOrder : nullptr;
     pushFrame(w, *launch.entry, active, nullptr);
   }
 }
@@ -144,14 +149,33 @@ static void runWave(WaveState &w) {
 }
 
 /// ": wave 0 at app.hip:12, wave 1 at app.hip:15"
-static std::string waitingLines(const Workgroup &group, uint64_t waiting) {
+static std::string linesOf(const Workgroup &group, uint64_t waves) {
   std::string text;
-  for (uint64_t rest = waiting; rest; rest &= rest - 1) {
+  for (uint64_t rest = waves; rest; rest &= rest - 1) {
     const uint32_t k = uint32_t(__builtin_ctzll(rest));
-    const std::string line = lineOf(*group.waves[k], group.waves[k]->pc - 1);
+    const WaveState &w = *group.waves[k];
+    std::string line = lineOf(w, w.pc - 1);
+    if (line.empty()) // a hook, or an operation of the block's end
+      line = lineOf(w, w.pc);
     text += (text.empty() ? ": wave " : ", wave ") + std::to_string(k) + " at " + (line.empty() ? "an unknown line" : line);
   }
   return text;
+}
+
+void Residency::noteProgress(LaunchState &launch) {
+  stuck.progress(launch);
+  for (uint32_t k = 0; k < group.waveCount; ++k)
+    group.waves[k]->touchedGlobal = false;
+}
+
+Outcome Residency::stuckOutcome(const LaunchState &launch) const {
+  const WaveState &spinning = *group.waves[uint32_t(__builtin_ctzll(runnable))];
+  const std::string what = "stuck: in workgroup (" + std::to_string(group.id[0]) + ", " + std::to_string(group.id[1]) +
+                           ", " + std::to_string(group.id[2]) +
+                           ") these waves repeat themselves without effect" + linesOf(group, runnable) +
+                           "; what they wait for does not happen while these wait at a barrier" +
+                           linesOf(group, waiting);
+  return {Outcome::Deadlock, locate(launch, spinning, spinning.pc - 1, what)};
 }
 
 Outcome Residency::run(LaunchState &launch, uint32_t budget) {
@@ -168,7 +192,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
                                " waves of workgroup (" + std::to_string(group.id[0]) + ", " +
                                std::to_string(group.id[1]) + ", " + std::to_string(group.id[2]) +
                                ") wait for a barrier that cannot complete";
-      return {Outcome::Deadlock, locate(launch, first, first.pc - 1, what + waitingLines(group, waiting))};
+      return {Outcome::Deadlock, locate(launch, first, first.pc - 1, what + linesOf(group, waiting))};
     }
     uint64_t choice = runnable;
     for (uint32_t skip = group.random.below(uint32_t(__builtin_popcountll(runnable))); skip; --skip)
@@ -176,10 +200,14 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     const uint32_t k = uint32_t(__builtin_ctzll(choice));
     const uint64_t bit = uint64_t(1) << k;
     WaveState &w = *group.waves[k];
-    const uint64_t phase = group.barrierPhase;
+    const uint64_t phase = group.barrierPhase, spent = w.spent;
     w.stop = Stop::None;
     performSomeCopies(w);
     runWave(w);
+    if (w.stop == Stop::Barrier || w.stop == Stop::Ended || group.barrierPhase != phase)
+      noteProgress(launch);
+    else if (waiting && stuck.ran(launch, group, w, w.spent - spent))
+      return stuckOutcome(launch);
     switch (w.stop) {
     case Stop::None:
     case Stop::Yield: break;
@@ -207,6 +235,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     // The wave, not the workgroup, has the budget: where one waits for another workgroup, the others of its workgroup
     // usually wait at a barrier, while in a workgroup at work all waves advance alike.
     if (w.spent > budget && group.alive) {
+      launch.progress += waiting == 0; // nobody looks whether it does something new
       isSuspended = true;
       return {};
     }

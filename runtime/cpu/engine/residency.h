@@ -6,6 +6,7 @@
 #ifndef WAVESAN_CPU_ENGINE_RESIDENCY_H
 #define WAVESAN_CPU_ENGINE_RESIDENCY_H
 
+#include "stuck_check.h"
 #include "workgroup.h"
 
 #include <cstddef>
@@ -60,6 +61,9 @@ private:
 
   uint64_t runnable = 0, waiting = 0; ///< waves that have not ended: may run, wait for the barrier
   bool isSuspended = false;
+  StuckCheck stuck;
+  void noteProgress(LaunchState &launch);
+  Outcome stuckOutcome(const LaunchState &launch) const;
 
   void setWorkitems(uint32_t lanes, const uint32_t (&size)[3]);
 };

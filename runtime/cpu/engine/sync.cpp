@@ -39,7 +39,8 @@ WaveView viewOf(Wave &w) {
                   .dispatchData = g.launch->hookData,
                   .barriers = g.launch->barriers,
                   .turns = static_cast<WaveState &>(w).turns.data(),
-                  .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size())};
+                  .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size()),
+                  .arms = w.arms};
 }
 
 namespace {
@@ -120,6 +121,13 @@ void fenceRun(Wave &w, const Op &) {
 
 void nopRun(Wave &, const Op &) {}
 
+void lanesMeetRun(Wave &w, const Op &) {
+  if (HookHandler *handler = w.group->launch->launch->hooks) {
+    WaveView view = viewOf(w);
+    handler->lanesMeet(view, w.exec);
+  }
+}
+
 void clockRun(Wave &w, const Op &o) {
   const uint64_t now = w.group->clock += 64; // never twice the same
   mapLanes<Cost::Cheap>(w, w.at<uint64_t>(o.d), 1, [=](uint32_t) { return now; });
@@ -137,16 +145,26 @@ void kernargCheckRun(Wave &w, const Op &o) {
 
 template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
 
+uint32_t uniform(const Wave &w, const UniformOperand &o) {
+  return o.reg == kNoRegister ? o.value : uniform<uint32_t>(w, o.reg);
+}
+
 template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   HookHandler *handler = w.group->launch->launch->hooks;
   if (!handler)
     return;
   const auto &x = *static_cast<const HookOperands *>(o.extra);
   WaveView view = viewOf(w);
-  const auto info = [&] { return uniform<uint32_t>(w, x.info); };
-  const auto site = [&] { return uniform<uint32_t>(w, x.site); };
+  const auto info = [&] { return uniform(w, x.info); };
+  const auto site = [&] { return uniform(w, x.site); };
   using abi::Hook;
   constexpr bool isAccess = which == Hook::LdsAccess || which == Hook::GenericAccess || which == Hook::GlobalAccess;
+  if constexpr (which == Hook::GlobalAccess || which == Hook::GenericAccess || which == Hook::GlobalRange ||
+                which == Hook::GenericRange)
+    static_cast<WaveState &>(w).touchedGlobal = true;
+  // Where all lanes run together and know everything, the hardware's order is complete.
+  if (o.sub && w.arms)
+    view.contested = w.exec != static_cast<WaveState &>(w).begun || !w.arms->allKnown();
   w.hold = false;
   if constexpr (isAccess)
     w.hold = (abi::accessBits(info()) & abi::kAccessAtomic) != 0;
@@ -156,12 +174,12 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   else if constexpr (which == Hook::KernelEnd)
     handler->kernelEnd(view, w.exec);
   else if constexpr (which == Hook::LdsAccess)
-    handler->ldsAccess(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+    handler->ldsAccess(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform(w, x.variable));
   else if constexpr (which == Hook::GenericAccess)
     handler->genericAccess(view, w.exec, w.at<uint64_t>(x.address), info(), site());
   else if constexpr (which == Hook::LdsRange)
     handler->ldsRange(view, w.exec, w.at<uint32_t>(x.address), w.at<uint64_t>(x.length), info(), site(),
-                      uniform<uint32_t>(w, x.variable));
+                      uniform(w, x.variable));
   else if constexpr (which == Hook::GenericRange)
     handler->genericRange(view, w.exec, w.at<uint64_t>(x.address), w.at<uint64_t>(x.length), info(), site());
   else if constexpr (which == Hook::GlobalAccess)
@@ -188,7 +206,7 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   else if constexpr (which == Hook::Wait)
     handler->wait(view, w.exec, info());
   else if constexpr (which == Hook::LdsCopy)
-    handler->ldsCopy(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform<uint32_t>(w, x.variable));
+    handler->ldsCopy(view, w.exec, w.at<uint32_t>(x.address), info(), site(), uniform(w, x.variable));
   else if constexpr (which == Hook::GridArrive)
     handler->gridArrive(view, w.exec, site());
   else if constexpr (which == Hook::GridLeave)
@@ -206,6 +224,7 @@ Handler gridBarrier() { return gridBarrierRun; }
 Handler sleepOp() { return sleepRun; }
 Handler fenceOp() { return fenceRun; }
 Handler nop() { return nopRun; }
+Handler lanesMeet() { return lanesMeetRun; }
 Handler clockOp() { return clockRun; }
 Handler trap() { return trapRun; }
 Handler unsupported() { return unsupportedRun; }

@@ -95,6 +95,7 @@ struct Wave {
   int64_t fuel = 0;    ///< operations until the next look at the cancel flag
   Frame *frame = nullptr;
   Workgroup *group = nullptr;
+  LaneOrder *arms = nullptr; ///< WaveView::arms
 
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;

@@ -8,6 +8,7 @@
 
 #include "copies.h"
 #include "function.h"
+#include "lane_order.h"
 #include "random.h"
 #include "wave.h"
 
@@ -45,11 +46,14 @@ struct WaveState : Wave {
   bool ended = false;
   bool atBarrier = false;
   std::vector<Turn> turns; ///< since each lane's last barrier
+  LaneOrder armOrder;      ///< of Wave::arms
+  LaneMask begun = 0;      ///< lanes that exist
   std::vector<PendingCopy> copies; ///< the oldest first
   uint32_t m0 = 0;
   bool atGridBarrier = false;
   uint64_t gridPhase = 0; ///< to be complete before it leaves
   uint64_t vmemIssued = 0, asyncIssued = 0; ///< by counters: at most so many, and so many
+  bool touchedGlobal = false; ///< by a hook, since the workgroup's last progress (stuck_check.h)
   uint32_t spent = 0; ///< memory and synchronisation operations in this turn of the workgroup
 };
 
@@ -79,6 +83,7 @@ struct LaunchState {
   const BarrierMap *barriers = nullptr; ///< null if the kernel has none, or if nobody listens
   void *hookData = nullptr; ///< WaveView::dispatchData
   GridBarriers *gridBarriers = nullptr;
+  uint64_t progress = 0;    ///< grows when a workgroup does something new (stuck_check.h)
   bool alone = true;        ///< no other workgroup of the launch is resident
 };
 

@@ -7,6 +7,7 @@
 #define WAVESAN_CPU_GLOBAL_CHECK_H
 
 #include "engine.h"
+#include "access_summary.h"
 #include "memory_shadow.h"
 
 #include <bit>
@@ -66,7 +67,15 @@ inline void acquireSeen(SyncTable &table, WaveOrder &wave, uint32_t info) {
 /// One dispatch. Locked by itself: its workgroups may run on several threads.
 class DispatchCheck {
 public:
-  explicit DispatchCheck(size_t maxLines) : Shadow(maxLines) {}
+  /// `sink`: gets what the dispatch touched when it ends; null: nobody wants to know.
+  explicit DispatchCheck(MemoryBudget &budget, abi::AccessSink *sink = nullptr) : Shadow(budget), Sink(sink) {}
+  ~DispatchCheck() {
+    try {
+      if (Sink)
+        summarise();
+    } catch (const std::bad_alloc &) { // whoever waits for the sink learns that nothing was recorded
+    }
+  }
 
   /// Checks and records one access of a wave: lane i of `exec` touches length(i) bytes from address[i] on; where all
   /// lengths are the same, `size` says it, otherwise it is 0. Lanes that continue one another are recorded together.
@@ -126,6 +135,8 @@ public:
     for (LaneMask rest = lanes; rest; rest &= rest - 1) {
       const unsigned lane = unsigned(std::countr_zero(rest));
       OrderUnknown += !synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1);
+      if (Sink && reads && reachesOtherWorkgroups(abi::atomicScope(info)))
+        noteRead(address[lane], abi::executedAtomicAcquires(info, wrote >> lane & 1));
     }
   }
   /// A barrier of the whole grid: what its waves knew when they arrived, all of them know when they leave.
@@ -134,9 +145,9 @@ public:
     GridPhase &p = Grid[++wave.gridPhase];
     ++p.arrived;
     WaveClock known;
-    wave.publish(known, wave.clock);
+    wave.publishClock(known);
     p.clock.add(wave.id.workgroup, known);
-    wave.publish(known, wave.wide);
+    wave.publishWide(known);
     p.wide.add(wave.id.workgroup, known);
   }
   void gridLeave(WaveOrder &wave) {
@@ -151,6 +162,10 @@ public:
       Grid.erase(p);
   }
   void acquireFence(WaveOrder &wave, uint32_t info) {
+    const uint32_t bits = abi::fenceBits(info);
+    if (Sink && (bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) && !(bits & abi::kFenceImplied) &&
+        reachesOtherWorkgroups(abi::fenceScope(info)))
+      Fenced.store(true, std::memory_order_relaxed);
     if (wave.seen.empty())
       return;
     std::lock_guard lock(Mutex);
@@ -165,12 +180,13 @@ public:
   }
   bool hasSync() const { return !Sync.empty(); }
 
-  /// What could not be recorded since the last call: `f(accesses, atomics)`.
+  /// What could not be recorded since the last call: `f(accesses, accesses for want of memory, atomics)`.
   template <class F> void takeLosses(F &&f) {
     std::lock_guard lock(Mutex);
-    const uint64_t lost = Shadow.lost() + Shadow.unrecorded();
-    f(lost - TakenLost, OrderUnknown - TakenUnknown);
+    const uint64_t lost = Shadow.lost(), unrecorded = Shadow.unrecorded();
+    f(lost - TakenLost, unrecorded - TakenUnrecorded, OrderUnknown - TakenUnknown);
     TakenLost = lost;
+    TakenUnrecorded = unrecorded;
     TakenUnknown = OrderUnknown;
   }
 
@@ -214,6 +230,41 @@ private:
     }
   }
 
+  /// An atomic that other dispatches can reach has read there.
+  void noteRead(uint64_t address, bool acquires) {
+    uint64_t &recent = RecentReads[address / 4 % kRecentReads];
+    if (recent == (address | uint64_t(acquires)))
+      return;
+    recent = address | uint64_t(acquires);
+    if (AtomicReads.size() < kMaxReads)
+      AtomicReads[address] |= acquires;
+    else
+      ReadsLost = true;
+  }
+  void summarise() {
+    AccessSummary summary;
+    Shadow.forEachLine([&](uint64_t line, RecordList &records, uint64_t reads, uint64_t atomics) {
+      summary.line(line, records, reads, atomics);
+    });
+    std::map<uint64_t, abi::SyncPlace> places;
+    Sync.forEach([&](uint64_t key, const SyncVariable &v) {
+      if (v.everReleased(abi::Scope::Agent))
+        places[key] = {key, true, v.everReleased(abi::Scope::System), ReadsLost};
+    });
+    for (const auto &[address, acquires] : AtomicReads)
+      if (acquires || Fenced.load(std::memory_order_relaxed)) {
+        abi::SyncPlace &p = places.try_emplace(address, abi::SyncPlace{address, false, false, false}).first->second;
+        p.acquires = true;
+      }
+    std::vector<abi::SyncPlace> list;
+    for (const auto &[_, place] : places)
+      list.push_back(place);
+    const std::vector<abi::AccessRun> runs = summary.take();
+    const abi::DispatchAccesses all = {runs.data(), runs.size(), list.data(), list.size(), Shadow.unrecorded()};
+    Sink->take(Sink, &all);
+  }
+  static constexpr size_t kMaxReads = 1 << 16, kRecentReads = 256;
+
   struct GridPhase {
     ReleaseClock clock, wide;
     uint64_t arrived = 0, left = 0;
@@ -222,7 +273,12 @@ private:
   SyncTable Sync;
   std::map<uint64_t, GridPhase> Grid; ///< by number, of barriers that some have not left
   MemoryShadow Shadow;
-  uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnknown = 0;
+  uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnrecorded = 0, TakenUnknown = 0;
+  abi::AccessSink *const Sink;
+  std::unordered_map<uint64_t, bool> AtomicReads; ///< where; whether one of them acquired
+  uint64_t RecentReads[kRecentReads] = {};
+  bool ReadsLost = false;
+  std::atomic<bool> Fenced{false}; ///< a fence of a wave acquired for the whole device
 };
 
 } // namespace wavesan::cpu

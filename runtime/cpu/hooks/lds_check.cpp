@@ -95,7 +95,7 @@ inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 class RowCheck {
 public:
   [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const Who &a, uint32_t site, WorkgroupShadow::Floors &floors)
-      : Cells(s.cells.data()), Granules(s.context->ldsBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+      : Cells(s.cells.data()), Granules(s.shadowedBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
         Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]) {
     if (Known.generation != a.generation) [[unlikely]]
       begin(s.state.waves[a.wave].epoch);
@@ -382,7 +382,7 @@ void checkLds(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uin
   ++s.counters.checkedAccesses;
   const uint32_t bits = abi::accessBits(info);
   const Who who{wave.wave, core::slotGeneration(s.state.waves[wave.wave].generation), (bits & abi::kAccessWrite) != 0,
-                (bits & abi::kAccessAtomic) != 0};
+                abi::atomicInWorkgroup(info)};
   LaneMask open = exec; // lanes that the core must look at
   if (size != 0 && who.generation <= core::Slot::kMaxGeneration) [[likely]] {
     const Settled settled = settle(s, who, site, exec, address, size);

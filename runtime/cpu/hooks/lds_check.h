@@ -69,6 +69,7 @@ struct HostPlatform {
     for (int i = 0; i < 3; ++i)
       r.workgroup[i] = r.previousWorkgroup[i] = workgroup[i];
     r.epoch = epoch;
+    r.neededScope = uint32_t(raceClass == abi::RaceClass::ScopeTooSmall ? abi::Scope::Workgroup : abi::Scope{});
     r.current = {site, uint16_t(wave), uint8_t(lane), uint8_t(access)};
     r.previous = {c.previous.site(), uint16_t(core::waveOf(c.previous.wave())), uint8_t(c.previous.lane()),
                   uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
@@ -81,6 +82,11 @@ struct HostPlatform {
     if (core::isCopies(c.previous.wave()) &&
         (core::waveOf(c.previous.wave()) == wave || c.raceClass == abi::RaceClass::MissingFence))
       return abi::RaceClass::MissingWait;
+    // Fences and atomics that would have ordered the two, had their scopes been wide enough.
+    const uint32_t earlier = c.previous.wave();
+    if (!core::isCopies(earlier) &&
+        c.previous.generation() < shadow.order->wave(wave).wide.local[boundIndex(kLds, earlier)])
+      return abi::RaceClass::ScopeTooSmall;
     return c.raceClass;
   }
 };
@@ -94,7 +100,7 @@ inline core::Accessor accessorOf(const WorkgroupShadow &s, uint32_t wave, uint32
           core::slotGeneration(r.generation),
           r.epoch,
           (abi::accessBits(info) & abi::kAccessWrite) != 0,
-          (abi::accessBits(info) & abi::kAccessAtomic) != 0,
+          abi::atomicInWorkgroup(info),
           (info & abi::kAccessOneInstruction) == 0 && s.order->wave(wave).copies.allKnownToCompiler()};
 }
 
@@ -103,13 +109,14 @@ template <class SizeOf>
 void checkLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const uint32_t *address, SizeOf sizeOf,
                 uint32_t info, uint32_t site, uint32_t variable, core::Accessor a) {
   core::MergingPlatform<HostPlatform> p(s, wave, site, info, variable);
-  const core::Shadow geometry{s.context->granuleLog2, s.context->ldsBytes};
+  const core::Shadow geometry{s.context->granuleLog2, s.shadowedBytes};
   for (LaneMask rest = exec; rest; rest &= rest - 1) {
     const unsigned lane = unsigned(std::countr_zero(rest));
     a.lane = p.lane = lane;
     core::AccessResult result = core::accessBytes(p, geometry, a, address[lane], sizeOf(lane));
     s.counters.generationOverflow += result.generationOverflow;
-    s.counters.outsideShadow += result.outsideShadow;
+    (s.shadowedBytes < s.context->ldsBytes ? s.counters.outsideBudget : s.counters.outsideShadow) +=
+        result.outsideShadow;
   }
 }
 

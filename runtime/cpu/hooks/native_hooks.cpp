@@ -4,6 +4,7 @@
 
 #include "lds_check.h"
 
+#include <algorithm>
 #include <bit>
 #include <unistd.h>
 
@@ -25,10 +26,10 @@ void workgroupId(const abi::DispatchContext &c, uint32_t linear, uint32_t (&id)[
   id[2] = linear / x / y;
 }
 
-/// Lines of the global shadow for one dispatch: a quarter of the memory that is free now, at about 128 bytes a line.
-size_t shadowLineBudget() {
+/// For whoever sets no budget: a quarter of the memory that is free now. Nobody gets more than what is free.
+uint64_t defaultBudget() {
   const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? size_t(pages) * size_t(size) / 4 / 128 : size_t(1) << 22;
+  return pages > 0 && size > 0 ? uint64_t(pages) * uint64_t(size) / 4 : uint64_t(1) << 29;
 }
 
 class NativeHooks final : public HookHandler {
@@ -36,12 +37,15 @@ public:
   void kernelBegin(WaveView &wave, LaneMask exec, const abi::DispatchContext *context) override {
     if (!wave.workgroupData) {
       WorkgroupShadow *fresh = acquire();
-      fresh->start(context, dispatchOf(wave), linearWorkgroup(*context, wave.workgroup), wave.waveCount);
+      fresh->start(context, dispatchOf(wave, *context), linearWorkgroup(*context, wave.workgroup), wave.waveCount,
+                   Budget);
       fresh->divergence.start(wave.waveCount);
       wave.workgroupData = fresh;
     }
     shadowOf(wave)->laneCount[wave.wave] = std::popcount(exec);
     shadowOf(wave)->divergence.begin(wave, exec);
+    if (byLanguage(*shadowOf(wave)))
+      lanesOf(*shadowOf(wave), wave).language.start(exec);
   }
 
   void kernelEnd(WaveView &wave, LaneMask exec) override {
@@ -61,21 +65,34 @@ public:
 
   void ldsAccess(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
                  uint32_t variable) override {
-    if (WorkgroupShadow *s = shadowOf(wave))
+    if (WorkgroupShadow *s = shadowOf(wave)) {
       checkLds(*s, wave, exec, address, abi::accessSize(info), info, site, variable);
+      const bool one = (info & abi::kAccessOneInstruction) != 0;
+      noteLdsIssued(*s, wave, one ? LdsQueue::Kind::One : LdsQueue::Kind::Compiled, abi::accessSize(info),
+                    (info & abi::kAccessOfCopy) != 0);
+      compareLanes(*s, wave, exec, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); }, info, site, true,
+                   variable);
+    }
   }
   void ldsRange(WaveView &wave, LaneMask exec, const uint32_t *address, const uint64_t *length, uint32_t info,
                 uint32_t site, uint32_t variable) override {
-    if (WorkgroupShadow *s = shadowOf(wave))
+    if (WorkgroupShadow *s = shadowOf(wave)) {
       checkLdsRange(*s, wave, exec, address, length, info, site, variable);
+      noteLdsIssued(*s, wave, LdsQueue::Kind::Compiled, 0);
+      compareLanes(*s, wave, exec, address, [&](unsigned lane) { return length[lane]; }, info, site, true, variable);
+    }
   }
   void genericAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
     WorkgroupShadow *s = shadowOf(wave);
     if (!s)
       return;
     const Places at = placesOf(wave, exec, address);
-    if (at.lds)
+    if (at.lds) {
       checkLds(*s, wave, at.lds, at.offsets, abi::accessSize(info), info, site, abi::kNoVariable);
+      noteLdsIssued(*s, wave, LdsQueue::Kind::Flat, 0);
+      compareLanes(*s, wave, at.lds, at.offsets, [&](unsigned) { return uint64_t(abi::accessSize(info)); }, info, site,
+                   true, abi::kNoVariable);
+    }
     checkGlobal(wave, at.global, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
     if (at.lds && at.global)
       --s->counters.checkedAccesses; // one operation, whatever its lanes point to
@@ -86,8 +103,12 @@ public:
     if (!s)
       return;
     const Places at = placesOf(wave, exec, address);
-    if (at.lds)
+    if (at.lds) {
       checkLdsRange(*s, wave, at.lds, at.offsets, length, info, site, abi::kNoVariable);
+      noteLdsIssued(*s, wave, LdsQueue::Kind::Flat, 0);
+      compareLanes(*s, wave, at.lds, at.offsets, [&](unsigned lane) { return length[lane]; }, info, site, true,
+                   abi::kNoVariable);
+    }
     checkGlobal(wave, at.global, info, site, address, [&](unsigned lane) { return length[lane]; });
     if (at.lds && at.global)
       --s->counters.checkedAccesses;
@@ -151,11 +172,11 @@ public:
       s->divergence.arrive(wave, exec, site);
       const abi::WaveRecord &r = s->state.waves[wave.wave];
       s->state.barrierGeneration[(r.epoch + 1) % abi::kEpochBuffers][wave.wave] =
-          core::barrierGenerationOf(r.generation);
+          s->order->wave(wave.wave).completeBelow[kLds];
       s->order->arrive(wave.wave);
     }
   }
-  void barrierLeave(WaveView &wave, LaneMask, uint32_t) override {
+  void barrierLeave(WaveView &wave, LaneMask exec, uint32_t) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
       abi::WaveRecord &r = s->state.waves[wave.wave];
       ++r.epoch;
@@ -164,10 +185,21 @@ public:
         ++s->counters.historyOverflow;
       s->order->leave(wave.wave);
       s->orderChanged(wave.wave);
+      lanesLearn(*s, wave, exec);
     }
   }
-  void fence(WaveView &wave, LaneMask, uint32_t info) override {
+  void lanesMeet(WaveView &wave, LaneMask exec) override {
+    if (WorkgroupShadow *s = shadowOf(wave); s && byLanguage(*s))
+      lanesOf(*s, wave).language.meet(exec);
+  }
+  void fence(WaveView &wave, LaneMask exec, uint32_t info) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
+      if (abi::fenceScope(info) >= abi::Scope::Wavefront) {
+        if (abi::fenceBits(info) & (abi::kFenceAcquire | abi::kFenceSeqCst))
+          lanesLearn(*s, wave, exec);
+        else if ((abi::fenceBits(info) & abi::kFenceImplied) == 0)
+          lanesMeet(wave, exec);
+      }
       WaveOrder &order = s->order->wave(wave.wave);
       s->dispatch->acquireFence(order, info);
       if (order.pending.empty()) { // the wave learns nothing
@@ -178,7 +210,7 @@ public:
         s->noteAcquired(before, order.clock.local);
         s->orderChanged(wave.wave);
       }
-      s->state.waves[wave.wave].generation += core::fenceCompletesLds(info);
+      noteGeneration(*s, wave.wave);
       if (core::fenceCompletesLds(info) && !order.copies.empty()) {
         order.copies.fence();
         order.noteCopies();
@@ -189,7 +221,9 @@ public:
     if (WorkgroupShadow *s = shadowOf(wave)) {
       WaveOrder &order = s->order->wave(wave.wave);
       order.complete(info & abi::kWaitLds, info & abi::kWaitVmem);
-      s->state.waves[wave.wave].generation += (info & abi::kWaitLds) != 0;
+      if (const uint32_t count = abi::waitLdsCount(info))
+        s->counters.waitsUnknown += order.waitForLds(count);
+      noteGeneration(*s, wave.wave);
       if (!order.copies.empty()) {
         s->counters.waitsUnknown += order.copies.wait(info);
         order.noteCopies();
@@ -208,8 +242,9 @@ public:
     if (WorkgroupShadow *s = shadowOf(wave))
       s->dispatch->gridArrive(s->order->wave(wave.wave));
   }
-  void gridLeave(WaveView &wave, LaneMask, uint32_t) override {
+  void gridLeave(WaveView &wave, LaneMask exec, uint32_t) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
+      lanesLearn(*s, wave, exec);
       WaveOrder &order = s->order->wave(wave.wave);
       const Bounds before = order.clock.local;
       s->dispatch->gridLeave(order);
@@ -251,8 +286,11 @@ public:
     add(out->orderUnknown, s->counters.orderUnknown);
     add(out->waitsUnknown, s->counters.waitsUnknown);
     __atomic_fetch_or(&out->checkedSpaces, abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies, __ATOMIC_RELAXED);
-    s->dispatch->takeLosses([&](uint64_t lost, uint64_t unknown) {
+    add(out->outsideBudget, s->counters.outsideBudget);
+    add(out->lanesUnchecked, s->counters.lanesUnchecked);
+    s->dispatch->takeLosses([&](uint64_t lost, uint64_t unrecorded, uint64_t unknown) {
       add(out->historyOverflow, lost);
+      add(out->outsideBudget, unrecorded);
       add(out->orderUnknown, unknown);
     });
     s->order.reset();
@@ -261,12 +299,95 @@ public:
   void dispatchEnd(void *dispatchData) override { delete static_cast<DispatchCheck *>(dispatchData); }
 
 private:
+  /// The LDS cells' generation is that of the wave's clock.
+  static void noteGeneration(WorkgroupShadow &s, uint32_t wave) {
+    s.state.waves[wave].generation = s.order->wave(wave).generation[kLds] - core::slotGeneration(0);
+  }
+  static bool byLanguage(const WorkgroupShadow &s) { return (s.context->flags & abi::kContextLanguageOrder) != 0; }
+  static WorkgroupShadow::Lanes &lanesOf(WorkgroupShadow &s, const WaveView &wave) {
+    auto &lanes = s.lanes[wave.wave];
+    if (!lanes)
+      lanes = std::make_unique<WorkgroupShadow::Lanes>();
+    return *lanes;
+  }
+  /// Lanes have acquired something: what else their wave did may be what they waited for.
+  static void lanesLearn(WorkgroupShadow &s, const WaveView &wave, LaneMask exec) {
+    if (wave.arms)
+      wave.arms->learnAll(exec);
+    if (byLanguage(s))
+      lanesOf(s, wave).language.learnAll(exec);
+  }
+
+  /// Compares the lanes of an access with what other lanes of their wave did and no order brought before it.
+  template <class Address, class SizeOf>
+  static void compareLanes(WorkgroupShadow &s, const WaveView &wave, LaneMask exec, const Address *address,
+                           SizeOf sizeOf, uint32_t info, uint32_t site, bool lds, uint32_t variable) {
+    const bool language = byLanguage(s);
+    if (!wave.contested && !language) [[likely]]
+      return;
+    const uint32_t bits = abi::accessBits(info);
+    const bool atomic = (bits & abi::kAccessAtomic) && abi::atomicScope(info) >= abi::Scope::Wavefront;
+    const LaneHistory::What what{site, (bits & abi::kAccessWrite) != 0, atomic, lds};
+    WorkgroupShadow::Lanes &lanes = lanesOf(s, wave);
+    std::vector<uint32_t> told; ///< sites of earlier accesses that the arms explain
+    const auto reportAs = [&](abi::RaceClass raceClass, const LaneRace &c) {
+      abi::RaceRecord r{};
+      r.key = abi::raceKey(site, c.previousSite, raceClass);
+      r.raceClass = uint32_t(raceClass);
+      r.space = uint32_t(lds ? abi::RaceSpace::Lds : abi::RaceSpace::Global);
+      r.address = c.address;
+      r.size = c.size;
+      r.variableOffset = variable == abi::kNoVariable ? abi::kNoVariable : uint32_t(c.address) - variable;
+      for (int i = 0; i < 3; ++i)
+        r.workgroup[i] = r.previousWorkgroup[i] = wave.workgroup[i];
+      r.epoch = s.state.waves[wave.wave].epoch;
+      r.current = {site, uint16_t(wave.wave), c.lane, uint8_t(bits)};
+      r.previous = {c.previousSite, uint16_t(wave.wave), c.previousLane,
+                    uint8_t((c.previousWrites ? abi::kAccessWrite : abi::kAccessRead) |
+                            (c.previousAtomic ? abi::kAccessAtomic : 0u))};
+      report(s, r);
+    };
+    if (wave.contested) {
+      const LaneOrder::Phase phase = wave.arms->phaseOf(exec);
+      const bool kept = lanes.byArms.access(
+          *wave.arms, exec, address, sizeOf, [&](unsigned) { return phase; }, what, [&](const LaneRace &c) {
+            told.push_back(c.previousSite);
+            reportAs(abi::RaceClass::WaveOrder, c);
+          });
+      s.counters.lanesUnchecked += !kept;
+    }
+    if (language) {
+      LaneOrder &order = lanes.language;
+      const bool kept = lanes.byLanguage.access(
+          order, exec, address, sizeOf, [&](unsigned lane) { return order.phaseOf(LaneMask(1) << lane); }, what,
+          [&](const LaneRace &c) {
+            if (std::find(told.begin(), told.end(), c.previousSite) == told.end())
+              reportAs(abi::RaceClass::Race, c);
+          });
+      s.counters.lanesUnchecked += !kept;
+    }
+  }
+
+  /// Where waits count LDS instructions each of them is a generation of its own.
+  static void noteLdsIssued(WorkgroupShadow &s, const WaveView &wave, LdsQueue::Kind kind, uint32_t size,
+                            bool continues = false) {
+    if (!(s.context->flags & abi::kContextCountsLdsWaits)) [[likely]]
+      return;
+    WaveOrder &order = s.order->wave(wave.wave);
+    if (continues)
+      order.ldsContinued();
+    else
+      order.ldsIssued(kind, size);
+    noteGeneration(s, wave.wave);
+  }
   static WorkgroupShadow *shadowOf(const WaveView &wave) { return static_cast<WorkgroupShadow *>(wave.workgroupData); }
 
-  DispatchCheck *dispatchOf(WaveView &wave) {
+  DispatchCheck *dispatchOf(WaveView &wave, const abi::DispatchContext &context) {
     std::lock_guard lock(PoolMutex);
-    if (!wave.dispatchData)
-      wave.dispatchData = new DispatchCheck(shadowLineBudget());
+    if (!wave.dispatchData) {
+      Budget.limit(context.shadowBudget ? std::min(context.shadowBudget, 4 * Default) : Default);
+      wave.dispatchData = new DispatchCheck(Budget, reinterpret_cast<abi::AccessSink *>(context.accessSink));
+    }
     return static_cast<DispatchCheck *>(wave.dispatchData);
   }
 
@@ -321,7 +442,9 @@ private:
         order, exec, address, sizeOf, abi::accessSize(info), info, site, epoch, [&](const GlobalConflict &c) {
           const AccessRecord &p = c.previous;
           const bool sameGroup = p.workgroup == s->workgroup;
-          const abi::RaceClass raceClass = c.scopeTooSmall                          ? abi::RaceClass::ScopeTooSmall
+          // Two atomics conflict only where the scope of one does not include the other side.
+          const bool atomics = p.atomic && (bits & abi::kAccessAtomic);
+          const abi::RaceClass raceClass = c.scopeTooSmall || atomics               ? abi::RaceClass::ScopeTooSmall
                                            : sameGroup && p.epoch != uint8_t(epoch) ? abi::RaceClass::MissingFence
                                                                                     : abi::RaceClass::Race;
           abi::RaceRecord r{};
@@ -344,6 +467,7 @@ private:
         });
     if ((bits & abi::kAccessWrite) && !(bits & abi::kAccessAtomic) && s->dispatch->hasSync())
       s->dispatch->plainStore(exec, address);
+    compareLanes(*s, wave, exec, address, sizeOf, info, site, false, abi::kNoVariable);
   }
 
   // Shadows are reused: allocating one per workgroup would dominate small workgroups.
@@ -359,6 +483,8 @@ private:
     std::lock_guard lock(PoolMutex);
     Pool.emplace_back(s);
   }
+  const uint64_t Default = defaultBudget();
+  MemoryBudget Budget; ///< before what takes from it
   std::mutex PoolMutex;
   std::vector<std::unique_ptr<WorkgroupShadow>> Pool;
 };

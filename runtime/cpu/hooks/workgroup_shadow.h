@@ -7,10 +7,12 @@
 
 #include "divergence.h"
 #include "global_check.h"
+#include "lane_history.h"
 #include "wavesan/core/lds_access.h"
 #include "wavesan/core/race_table.h"
 
 #include <optional>
+#include <utility>
 
 namespace wavesan::cpu {
 
@@ -31,11 +33,19 @@ struct WorkgroupShadow {
   DispatchCheck *dispatch = nullptr;
   uint32_t workgroup = 0; ///< linear number
   uint32_t waveCount = 0;
+  uint32_t shadowedBytes = 0; ///< of LDS: those that have cells; none if there is no memory for them
+  uint64_t taken = 0;         ///< bytes of the budget that `lines` holds
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
   SyncTable ldsSync;                   ///< atomics on its LDS
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
+  /// Of a wave whose lanes are compared with one another.
+  struct Lanes {
+    LaneOrder language;                  ///< by the language (kContextLanguageOrder)
+    LaneHistory byLanguage, byArms;
+  };
+  std::unique_ptr<Lanes> lanes[abi::kMaxWavesPerWorkgroup]; ///< null: nothing to compare so far
   /// For the fast path of lds_check.cpp, per wave; stale after anything that orders waves.
   struct Floors {
     bool current = false;
@@ -54,11 +64,22 @@ struct WorkgroupShadow {
   } floors[abi::kMaxWavesPerWorkgroup];
 
   /// Prepares for a workgroup of this dispatch; memory of the workgroup before is reused.
-  void start(const abi::DispatchContext *c, DispatchCheck *check, uint32_t number, uint32_t waves) {
+  void start(const abi::DispatchContext *c, DispatchCheck *check, uint32_t number, uint32_t waves,
+             MemoryBudget &budget) {
     context = c;
     state = {};
     counters = {};
-    cells.assign(abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes, Cell{});
+    const uint64_t needed = abi::shadowBytes(c->ldsBytes, c->granuleLog2) / abi::kCellBytes;
+    if (const uint64_t bytes = needed * sizeof(Cell); bytes > taken) {
+      cells = {};
+      budget.give(std::exchange(taken, 0));
+      if (budget.take(bytes))
+        taken = bytes;
+    }
+    const bool fits = needed * sizeof(Cell) <= taken;
+    cells.reserve(fits ? taken / sizeof(Cell) : 0);
+    cells.assign(fits ? needed : 0, Cell{});
+    shadowedBytes = fits ? c->ldsBytes : 0;
     dispatch = check;
     workgroup = number;
     waveCount = waves;
@@ -66,6 +87,8 @@ struct WorkgroupShadow {
     ldsSync.clear();
     orderedByAtomics = false;
     evictions = 0;
+    for (auto &l : lanes)
+      l.reset();
     orderChanged();
   }
 

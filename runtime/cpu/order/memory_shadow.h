@@ -13,6 +13,7 @@
 #include "read_log.h"
 #include "wave_order.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace wavesan::cpu {
@@ -43,10 +44,13 @@ struct LineConflict {
   bool scopeTooSmall; ///< wider scopes would have ordered the two
 };
 
-/// Not thread-safe. `maxLines` bounds the memory: lines beyond it are not recorded and counted.
+/// Not thread-safe. Its memory comes out of the budget: accesses for which there is none are not recorded, and counted.
 class MemoryShadow {
 public:
-  explicit MemoryShadow(size_t maxLines) : MaxLines(maxLines) {}
+  explicit MemoryShadow(MemoryBudget &budget) : Memory(budget), Budget(budget) {}
+  ~MemoryShadow() { Budget.give(Taken); }
+  MemoryShadow(const MemoryShadow &) = delete;
+  MemoryShadow &operator=(const MemoryShadow &) = delete;
 
   /// Checks and records one access. `onConflict(const LineConflict &)`.
   template <class F> void access(const WaveOrder &wave, uint64_t line, const AccessRecord &fresh, F &&onConflict) {
@@ -58,7 +62,10 @@ public:
     if (!page->lines) {
       if (!fresh.write && !fresh.atomic && page->reads.add(unsigned(line % kPageLines), fresh, Memory))
         return;
-      sort(*page);
+      if (!sort(*page)) {
+        ++Unrecorded;
+        return;
+      }
     }
     Line *l = &page->lines[line % kPageLines];
     if (!fresh.write && !(l->writes & fresh.mask)) {
@@ -99,7 +106,7 @@ public:
       if (extend(records[i], fresh))
         return;
     if (records.size() < kMaxRecords) {
-      records.add(fresh, Memory);
+      Unrecorded += !records.add(fresh, Memory);
       return;
     }
     // Full. Reads and atomics stand back; a plain write takes the place of one.
@@ -126,6 +133,23 @@ public:
       __builtin_prefetch(&recent.page->lines[line % kPageLines]);
     else
       recent.page->reads.prefetch();
+  }
+
+  /// `visit(line, RecordList &, bytes with lost reads, bytes with lost atomics)` for each line that was accessed, in the
+  /// order of addresses.
+  template <class F> void forEachLine(F &&visit) {
+    std::vector<uint64_t> numbers;
+    for (const auto &[number, _] : Pages)
+      numbers.push_back(number);
+    std::sort(numbers.begin(), numbers.end());
+    for (uint64_t number : numbers) {
+      Page &page = Pages.at(number);
+      if (!page.lines)
+        sort(page, true);
+      for (uint64_t i = 0; i < kPageLines; ++i)
+        if (Line &l = page.lines[i]; l.records.size() || l.lostReads || l.lostAtomics)
+          visit(number * kPageLines + i, l.records, l.lostReads, l.lostAtomics);
+    }
   }
 
   /// Accesses not recorded because the budget is used up.
@@ -167,7 +191,7 @@ private:
       }
     }
     if (records.size() < kMaxReads)
-      records.add(fresh, Memory);
+      Unrecorded += !records.add(fresh, Memory);
     else
       l.lostReads |= fresh.mask;
   }
@@ -179,17 +203,27 @@ private:
     ReadLog reads;                 ///< while there are no lines
     std::unique_ptr<Line[]> lines; ///< of a page that was written, or whose log was full
   };
-  void sort(Page &page) {
+  static constexpr uint64_t kPageCost = sizeof(Page) + 64; ///< with its entry in the table
+  static constexpr uint64_t kLinesCost = kPageLines * sizeof(Line);
+  /// From the log into lines. False, and nothing done, if the budget does not allow for them; `always` takes them all the
+  /// same.
+  bool sort(Page &page, bool always = false) {
+    if (Budget.take(kLinesCost))
+      Taken += kLinesCost;
+    else if (!always)
+      return false;
     page.lines = std::make_unique<Line[]>(kPageLines);
     page.reads.drain(Memory, [&](unsigned line, const AccessRecord &r) { read(page.lines[line], r); });
+    return true;
   }
   Page *pageAt(uint64_t number) {
     Recent &recent = RecentPages[number % kRecentPages];
     if (recent.number != number || !recent.page) {
       auto it = Pages.find(number);
       if (it == Pages.end()) {
-        if ((Pages.size() + 1) * kPageLines > MaxLines)
+        if (!Budget.take(kPageCost))
           return nullptr;
+        Taken += kPageCost;
         it = Pages.try_emplace(number).first;
       }
       recent = {number, &it->second};
@@ -205,7 +239,8 @@ private:
   static constexpr size_t kRecentPages = 256;
   std::array<Recent, kRecentPages> RecentPages;
   RecordMemory Memory;
-  size_t MaxLines;
+  MemoryBudget &Budget;
+  uint64_t Taken = 0; ///< bytes of the budget
   uint64_t Unrecorded = 0, Lost = 0;
 };
 

@@ -22,7 +22,7 @@ public:
   /// Lines of a page.
   static constexpr uint64_t kLines = 128;
 
-  /// Appends a plain read of line `line` of the page; false if the log is full.
+  /// Appends a plain read of line `line` of the page; false if the log is full, or there is no memory for it.
   bool add(unsigned line, const AccessRecord &r, RecordMemory &memory) {
     const uint64_t who = uint64_t(r.workgroup) << 32 | r.generation, what = headOf(r);
     const bool whole = r.mask == ~uint64_t(0);
@@ -95,6 +95,8 @@ private:
       return false;
     auto *piece =
         reinterpret_cast<uint64_t *>(memory.allocate(RecordMemory::kLogClass, kPieceWords * sizeof(uint64_t)));
+    if (!piece)
+      return false;
     piece[0] = 0;
     if (Last) {
       if (Left >= kHeadWords)

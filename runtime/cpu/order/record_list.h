@@ -7,6 +7,7 @@
 #ifndef WAVESAN_CPU_ORDER_RECORD_LIST_H
 #define WAVESAN_CPU_ORDER_RECORD_LIST_H
 
+#include "memory_budget.h"
 #include "wave_clock.h"
 
 #include <cstring>
@@ -42,16 +43,20 @@ static_assert(sizeof(AccessRecord) == 32 && std::is_trivially_copyable_v<AccessR
 /// Where the lists and logs of one shadow live. Not thread-safe.
 class RecordMemory {
 public:
-  RecordMemory() = default;
+  explicit RecordMemory(MemoryBudget &budget) : Budget(budget) {}
+  ~RecordMemory() { Budget.give(Pieces.size() * kPieceBytes); }
   RecordMemory(const RecordMemory &) = delete;
   RecordMemory &operator=(const RecordMemory &) = delete;
 
+  /// Null: the budget is used up.
   std::byte *allocate(unsigned sizeClass, size_t bytes) {
     if (std::byte *p = Free[sizeClass]) {
       std::memcpy(static_cast<void *>(&Free[sizeClass]), p, sizeof(std::byte *));
       return p;
     }
     if (Left < bytes) {
+      if (!Budget.take(kPieceBytes))
+        return nullptr;
       Pieces.push_back(std::make_unique_for_overwrite<std::byte[]>(kPieceBytes));
       Next = Pieces.back().get();
       Left = kPieceBytes;
@@ -71,6 +76,7 @@ public:
 private:
   static constexpr unsigned kClasses = kListClasses + 1;
   static constexpr size_t kPieceBytes = size_t(1) << 18;
+  MemoryBudget &Budget;
   std::vector<std::unique_ptr<std::byte[]>> Pieces;
   std::byte *Next = nullptr, *Free[kClasses] = {};
   size_t Left = 0;
@@ -96,11 +102,12 @@ public:
     return Size;
   }
 
-  /// There must be fewer than kMost.
-  void add(const AccessRecord &r, RecordMemory &memory) {
-    if (Size == Capacity)
-      grow(memory);
+  /// There must be fewer than kMost. False if there is no memory for it.
+  bool add(const AccessRecord &r, RecordMemory &memory) {
+    if (Size == Capacity && !grow(memory))
+      return false;
     put(Size++, r);
+    return true;
   }
   void replace(size_t i, const AccessRecord &r) { put(i, r); }
   /// The last one takes its place.
@@ -124,10 +131,12 @@ private:
     (*this)[i] = r;
     Waves[bit / 64] |= uint64_t(1) << bit % 64;
   }
-  void grow(RecordMemory &memory) {
+  bool grow(RecordMemory &memory) {
     const unsigned next = Capacity ? Class + 1u : 0u;
     const size_t capacity = kCapacities[next];
     std::byte *block = memory.allocate(next, capacity * (sizeof(uint32_t) + sizeof(AccessRecord)));
+    if (!block)
+      return false;
     if (Size) {
       std::memcpy(block, Block, Size * sizeof(uint32_t));
       std::memcpy(recordsOf(block, capacity), recordsOf(Block, Capacity), Size * sizeof(AccessRecord));
@@ -136,6 +145,7 @@ private:
     Block = block;
     Capacity = uint8_t(capacity);
     Class = uint8_t(next);
+    return true;
   }
   std::byte *Block = nullptr;          ///< keys of `Capacity` waves, then as many records
   uint64_t Waves[kWaveBits / 64] = {}; ///< waves that may have a record: a bit for each, by a hash

@@ -89,6 +89,7 @@ public:
     clear();
     Version = 0;
     Acquirers.clear();
+    WidestRelease = abi::Scope::SingleThread;
   }
   /// True if release({this one, scope}) would change nothing.
   bool carries(const Release *release, abi::Scope scope) const {
@@ -98,6 +99,7 @@ public:
     return false;
   }
   void release(const CarriedRelease &c) {
+    WidestRelease = std::max(WidestRelease, c.scope);
     for (CarriedRelease &have : Recent) {
       if (have.release->by != c.release->by)
         continue;
@@ -119,6 +121,8 @@ public:
     Contents = nextContents();
   }
   bool empty() const { return Contents == 0; }
+  /// For whoever is not part of the dispatch: whether anything was published there with at least this scope.
+  bool everReleased(abi::Scope scope) const { return WidestRelease >= scope; }
   /// Names what the location carries: equal numbers, equal releases, in all variables. 0: nothing.
   uint64_t contents() const { return Contents; }
   /// The releases that the location carries are these ...
@@ -175,6 +179,7 @@ private:
       ForAll.add(r.by.workgroup, r.clock);
   }
   uint64_t Version = 0, Contents = 0;
+  abi::Scope WidestRelease = abi::Scope::SingleThread; ///< since reset()
   std::vector<Acquirer> Acquirers;
   std::vector<CarriedRelease> Recent;
   ReleaseClock ForAll, Any;
@@ -195,6 +200,12 @@ public:
     return p.variable ? &Variables[p.variable - 1] : nullptr;
   }
   bool empty() const { return Used == 0; }
+  /// `visit(key, const SyncVariable &)`
+  template <class F> void forEach(F &&visit) const {
+    for (const Place &p : Places)
+      if (p.variable)
+        visit(p.key, Variables[p.variable - 1]);
+  }
   /// Null if the table is full.
   SyncVariable *get(uint64_t key) {
     if (SyncVariable *v = find(key))

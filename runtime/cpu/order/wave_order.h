@@ -7,6 +7,7 @@
 #define WAVESAN_CPU_ORDER_WAVE_ORDER_H
 
 #include "copy_queue.h"
+#include "lds_queue.h"
 #include "pending_reads.h"
 
 #include <vector>
@@ -16,7 +17,10 @@ namespace wavesan::cpu {
 /// One wave. Used by one thread at a time.
 struct WaveOrder {
   WaveId id{};
-  uint32_t generation[kCopies] = {1, 1}; ///< of kLds and kGlobal
+  uint32_t generation[kCopies] = {1, 1};    ///< of kLds and kGlobal
+  uint32_t completeBelow[kCopies] = {1, 1}; ///< accesses of older generations are complete
+  uint32_t wideBelow[kCopies] = {1, 1};     ///< the same if the scopes of all fences sufficed
+  LdsQueue ldsQueue;                        ///< for waits that count LDS instructions
   CopyQueue copies;
   uint64_t gridPhase = 0; ///< barriers of the whole grid that it has arrived at
   WaveClock clock; ///< by the rules
@@ -38,11 +42,16 @@ struct WaveOrder {
       seen[nextSeen++ % kMaxSeen] = s;
   }
 
-  /// Sets `to` to what the wave publishes of `known`.
-  void publish(WaveClock &to, const WaveClock &known) const {
-    to = known;
+  /// Set `to` to what the wave publishes of what it knows, and of what it would know if all scopes sufficed.
+  void publishClock(WaveClock &to) const {
+    to = clock;
     for (Space s : {kLds, kGlobal})
-      to.local[boundIndex(s, id.wave)] = generation[s];
+      to.local[boundIndex(s, id.wave)] = completeBelow[s];
+  }
+  void publishWide(WaveClock &to) const {
+    to = wide;
+    for (Space s : {kLds, kGlobal})
+      to.local[boundIndex(s, id.wave)] = wideBelow[s];
   }
   bool knows(WaveId who, Space space, uint32_t g) const { return clock.knows(id, who, space, g); }
   bool wouldKnow(WaveId who, Space space, uint32_t g) const { return wide.knows(id, who, space, g); }
@@ -50,8 +59,8 @@ struct WaveOrder {
   uint64_t releases = 0; ///< published so far
   ReleasePtr publish() {
     auto r = std::make_shared<Release>(Release{id, ++releases, {}, {}});
-    publish(r->clock, clock);
-    publish(r->wide, wide);
+    publishClock(r->clock);
+    publishWide(r->wide);
     return r;
   }
   void acquireFrom(const Release &r, bool reached) {
@@ -72,9 +81,17 @@ struct WaveOrder {
   void fence(uint32_t info) {
     const uint32_t bits = abi::fenceBits(info);
     const abi::Scope scope = abi::fenceScope(info);
-    if (!(bits & (abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst)) || !reachesOtherWaves(scope))
+    if (!(bits & (abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst)))
       return;
-    complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
+    if (!reachesOtherWaves(scope)) {
+      // Completes nothing, and orders nothing between waves. What it would order if its scope sufficed is known to the
+      // wide clock.
+      if (bits & abi::kFenceLds)
+        wideBelow[kLds] = ++generation[kLds];
+      if (bits & abi::kFenceGlobal)
+        wideBelow[kGlobal] = ++generation[kGlobal];
+    } else
+      complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
     if (bits & abi::kFenceImplied)
       return; // an ordered atomic publishes and acquires through its own location only
     if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
@@ -93,8 +110,23 @@ struct WaveOrder {
   }
   /// A wait: completes without ordering anything between waves by itself.
   void complete(bool lds, bool global) {
-    generation[kLds] += lds;
-    generation[kGlobal] += global;
+    if (lds) {
+      completeBelow[kLds] = wideBelow[kLds] = ++generation[kLds];
+      ldsQueue.clear();
+    }
+    if (global)
+      completeBelow[kGlobal] = wideBelow[kGlobal] = ++generation[kGlobal];
+  }
+  /// An LDS instruction has been recorded in the current generation, where waits count such instructions.
+  void ldsIssued(LdsQueue::Kind kind, uint32_t size) { ldsQueue.issued(generation[kLds]++, kind, size); }
+  void ldsContinued() { ldsQueue.continued(generation[kLds]++); }
+  /// A wait until at most `count` LDS instructions are under way. Returns the number of those whose completion is
+  /// unknown; they count as complete.
+  uint32_t waitForLds(uint32_t count) {
+    const LdsQueue::Waited done = ldsQueue.wait(count);
+    completeBelow[kLds] = std::max(completeBelow[kLds], done.completeBelow);
+    wideBelow[kLds] = std::max(wideBelow[kLds], done.completeBelow);
+    return done.unknown;
   }
 
   /// The reading half of an atomic. Call before write() of the same operation.
@@ -121,23 +153,27 @@ struct WaveOrder {
       v.release({publish(), scope});
       return;
     }
-    for (const CarriedRelease *f : {lastFence(), wideFence()})
+    for (const CarriedRelease *f : {lastFence(), wideFence(), narrowFence()})
       if (f)
         if (const abi::Scope s = narrower(scope, f->scope); !v.carries(f->release.get(), s))
           v.release({f->release, s});
   }
 
   /// Has a release fence published something?
-  bool hasFence() const { return FenceIsDraft || FenceRelease.release; }
+  bool hasFence() const { return FenceIsDraft || FenceRelease.release || NarrowFenceRelease.release; }
 
 private:
-  // What release fences published: the last one of any scope, and the last one that reaches other workgroups. A
-  // narrower fence does not take back what a wider one before it released. Every barrier of the language has a fence,
+  // What release fences published: the last one that reaches other waves, the last one that reaches other workgroups,
+  // and the last one that reaches nobody. A narrower fence does not take back what a wider one before it released. Every barrier of the language has a fence,
   // and few of them are followed by an atomic that would carry it anywhere: it is a draft until one does.
   void noteFence(abi::Scope scope) {
+    if (!reachesOtherWaves(scope)) {
+      NarrowFenceRelease = {publish(), scope};
+      return;
+    }
     Draft.number = ++releases;
-    publish(Draft.clock, clock);
-    publish(Draft.wide, wide);
+    publishClock(Draft.clock);
+    publishWide(Draft.wide);
     FenceRelease.scope = scope;
     FenceIsDraft = true;
     if (reachesOtherWorkgroups(scope))
@@ -154,7 +190,9 @@ private:
   }
   const CarriedRelease *wideFence() const { return WideFenceRelease.release ? &WideFenceRelease : nullptr; }
 
-  CarriedRelease FenceRelease, WideFenceRelease;
+  const CarriedRelease *narrowFence() const { return NarrowFenceRelease.release ? &NarrowFenceRelease : nullptr; }
+
+  CarriedRelease FenceRelease, WideFenceRelease, NarrowFenceRelease;
   Release Draft{}; ///< what FenceRelease.release will be
   bool FenceIsDraft = false;
 };
@@ -171,8 +209,8 @@ public:
 
   void arrive(uint32_t w) {
     Pair &p = Arrivals[w].items.emplace_back();
-    Waves[w].publish(p.real, Waves[w].clock);
-    Waves[w].publish(p.wide, Waves[w].wide);
+    Waves[w].publishClock(p.real);
+    Waves[w].publishWide(p.wide);
   }
   /// A wave leaves its next barrier, at which all waves that have not ended have arrived.
   void leave(uint32_t w) {
@@ -195,8 +233,8 @@ public:
   void end(uint32_t w) {
     Waves[w].complete(true, true);
     Final[w].ended = true;
-    Waves[w].publish(Final[w].clocks.real, Waves[w].clock);
-    Waves[w].publish(Final[w].clocks.wide, Waves[w].wide);
+    Waves[w].publishClock(Final[w].clocks.real);
+    Waves[w].publishWide(Final[w].clocks.wide);
   }
   bool ended(uint32_t w) const { return Final[w].ended; }
 

@@ -9,6 +9,7 @@ bitcode, which must come to the same verdict.
 
 With --fix=REGEX each report's fix must match; {A} and {B} stand for the
 numbers of the marked lines, {NAME} for that of the line whose comment says NAME.
+With --options=TEXT every run has these options (WAVESAN_OPTIONS). With --one-wave both sides must be one wave.
 With --seeds=N each build is run N times, with another order of the waves each time.
 
   racy build   exit status 66; one report names both marked lines; no report names any other line; the class is as asked for
@@ -148,9 +149,9 @@ def expect_race(done, args, target):
         sides = report.sides(name)
         if len(sides) != 2 or not set(sides) <= wanted:
             raise Failure(f"a report names {sides}, marked are {sorted(wanted)}")
-        if report.kind == "lane-conflict" and report.waves[0] != report.waves[1]:
+        if (args.one_wave or report.kind == "lane-conflict") and report.waves[0] != report.waves[1]:
             raise Failure("lanes of different waves")
-        if report.kind in BETWEEN_WAVES and report.waves[0] == report.waves[1]:
+        if not args.one_wave and report.kind in BETWEEN_WAVES and report.waves[0] == report.waves[1]:
             raise Failure("both sides are the same wave")
         if report.wave_size != {"gfx90a": 64, "gfx1030": 32}[target]:
             raise Failure(f"wave size {report.wave_size} on {target}")
@@ -168,6 +169,8 @@ def main():
     parser.add_argument("--kind", default="race")
     parser.add_argument("--hooks", help="who checks: native (the agent's own detector), device (the GPU's bitcode); default: "
                                         "both for races of LDS, native for what only the agent finds")
+    parser.add_argument("--options", default="", help="of every run")
+    parser.add_argument("--one-wave", action="store_true", help="both sides of every race are lanes of one wave")
     parser.add_argument("--fix", help="regular expression for the fix line of every report of the racy build")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--kernels", type=int, default=1)
@@ -186,7 +189,7 @@ def main():
                 for seed in range(1, (args.seeds if hooks == "native" else 1) + 1):
                     where = f"{build} build on {target}, {hooks} hooks, seed {seed}: "
                     done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, f"--seed={seed}", "--", program],
-                               "hooks=" + hooks)
+                               "hooks=" + hooks + (":" + args.options if args.options else ""))
                     if build == "racy" and target in args.racy_on.split(","):
                         expect_race(done, args, target)
                         continue

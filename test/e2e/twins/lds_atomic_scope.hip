@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Atomics on LDS whose scope is one wave: between waves they exclude nothing.
-// RUN: %twin %s
+// RUN: %twin --kind=scope-too-small --hooks=native,device --fix=__HIP_MEMORY_SCOPE_WORKGROUP %s
 #include "twin.h"
 
 constexpr int kThreads = 256;

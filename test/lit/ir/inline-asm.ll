@@ -26,7 +26,7 @@ target triple = "amdgcn-amd-amdhsa"
 ; CHECK-NEXT: asm sideeffect "s_waitcnt 0xc07f"
 ; CHECK-NEXT: call void @__wavesan_wait({{.*}}, i32 1)
 ; CHECK-NEXT: asm sideeffect "s_waitcnt vmcnt(0) lgkmcnt(4)"
-; CHECK-NEXT: call void @__wavesan_wait({{.*}}, i32 2)
+; CHECK-NEXT: call void @__wavesan_wait({{.*}}, i32 67108866)
 ; CHECK-NEXT: asm sideeffect "s_waitcnt vmcnt(3)"
 ; CHECK-NEXT: call void @__wavesan_wait({{.*}}, i32 896)
 ; CHECK-NEXT: asm sideeffect "s_waitcnt expcnt(0)"
@@ -34,7 +34,7 @@ target triple = "amdgcn-amd-amdhsa"
 ; CHECK-NEXT: asm sideeffect "s_nop 0
 ; CHECK-NEXT: call void @__wavesan_kernel_end
 ; SITES: kernel waits twin {{.*}} sites 0
-; SITES-NEXT: skip 2: wait for a count above zero
+; SITES-NEXT: skip 1: wait for a count above zero
 define amdgpu_kernel void @waits() #0 {
   call void asm sideeffect "s_waitcnt vmcnt(0) & lgkmcnt(0)", "~{memory}"()
   call void asm sideeffect "\09s_waitcnt lgkmcnt( 0 ) // all\0A", "~{memory}"()
@@ -73,7 +73,8 @@ define amdgpu_kernel void @barriers() #0 {
   ret void
 }
 
-; info: read 1, write 2, atomic 4, size << 8, one instruction 1 << 30; atomics: scope << 24 (workgroup 2 in LDS, agent 4 in global memory).
+; info: read 1, write 2, atomic 4, size << 8, one instruction 1 << 30, no instruction of
+; its own 1 << 31; atomics: scope << 24 (workgroup 2 in LDS, agent 4 in global memory).
 ; CHECK-LABEL: define amdgpu_kernel void @memory.wavesan(
 ; CHECK:      call void @__wavesan_lds_access(ptr addrspace(5) %wavesan.state, i32 %a, i32 1073742850, i32 [[#S:]], i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32))
 ; CHECK-NEXT: asm sideeffect "ds_write_b32 $0, $1"
@@ -84,7 +85,7 @@ define amdgpu_kernel void @barriers() #0 {
 ; CHECK-NEXT: [[P:%[0-9]+]] = add i32 %a, 4
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 [[P]], i32 1073742849, i32 [[#S+2]],
 ; CHECK-NEXT: [[Q:%[0-9]+]] = add i32 %a, 12
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 [[Q]], i32 1073742849, i32 [[#S+2]],
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 [[Q]], i32 -1073740799, i32 [[#S+2]],
 ; CHECK-NEXT: asm sideeffect "ds_read2_b32
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 %a, i32 1107297287, i32 [[#S+3]],
 ; CHECK-NEXT: asm sideeffect "ds_add_rtn_u32 $0, $1, $2\0As_waitcnt lgkmcnt(0)"

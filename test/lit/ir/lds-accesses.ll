@@ -82,7 +82,8 @@ define protected amdgpu_kernel void @aggregates() #0 {
 ; Atomics: [release half] [access hook] atomic [done hook] [acquire half]. info of atomics has the scope at bit 24, acquire
 ; (bit 27) and release (bit 28) too. fence info = bits | scope << 8: acquire 1, release 2, LDS 4, global 8, seq_cst 16,
 ; implied by an atomic 32; scopes wavefront 1, workgroup 2, agent 4, system 5. A one-as scope orders its own address space
-; only. cmpxchg acq_rel monotonic: bit 29, a failure acquires nothing. An atomic of a scope below workgroup is a plain access (3, not 7).
+; only. cmpxchg acq_rel monotonic: bit 29, a failure acquires nothing. An atomic of a scope below workgroup stays one: the hooks
+; decide by the scope.
 ; CHECK-LABEL: define protected amdgpu_kernel void @atomics.wavesan(
 ; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 33555463, i32 8,
 ; CHECK-NEXT: atomicrmw add
@@ -102,8 +103,9 @@ define protected amdgpu_kernel void @aggregates() #0 {
 ; CHECK-NEXT: store atomic
 ; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 301990918, i32 11, i1 true)
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 310)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 419431427, i32 12,
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 419431431, i32 12,
 ; CHECK-NEXT: atomicrmw add
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 419431431, i32 12, i1 true)
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 309)
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 83887111, i32 13,
 ; CHECK-NEXT: atomicrmw fadd

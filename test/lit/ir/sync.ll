@@ -114,11 +114,12 @@ attributes #0 = { "target-cpu"="gfx90a" }
 
 ;--- gfx10.ll
 target triple = "amdgcn-amd-amdhsa"
-; gfx10: lgkmcnt[13:8].
+; gfx10: lgkmcnt[13:8]. A count of LDS instructions is at bit 24.
 ; CHECK-LABEL: define amdgpu_kernel void @waits.wavesan(
 ; CHECK:      call void @llvm.amdgcn.s.waitcnt(i32 49279)
 ; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 1)
 ; CHECK-NEXT: call void @llvm.amdgcn.s.waitcnt(i32 53375)
+; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 268435456)
 ; CHECK-NEXT: call void @__wavesan_kernel_end
 define amdgpu_kernel void @waits() #0 {
   call void @llvm.amdgcn.s.waitcnt(i32 49279) ; lgkmcnt(0)
@@ -156,6 +157,7 @@ target triple = "amdgcn-amd-amdhsa"
 ; CHECK-NEXT: call void @__wavesan_barrier_arrive(ptr addrspace(5) %wavesan.state, i32 2)
 ; CHECK-NEXT: call i1 @llvm.amdgcn.s.barrier.signal.isfirst(i32 -1)
 ; CHECK-NEXT: call void @llvm.amdgcn.s.wait.dscnt(i16 1)
+; CHECK-NEXT: call void @__wavesan_wait(ptr addrspace(5) %wavesan.state, i32 16777216)
 ; CHECK-NEXT: call void @__wavesan_kernel_end
 define amdgpu_kernel void @split() #0 {
   call void @llvm.amdgcn.s.wait.dscnt(i16 0)

@@ -28,8 +28,10 @@ struct DispatchCounters {
   uint64_t globalAccesses;     ///< of checkedAccesses, those to global memory
   uint64_t orderUnknown;       ///< atomics whose release could not be recorded: what they order is not known
   uint64_t checkedSpaces;      ///< CheckedSpaces bits: what whoever executed the twin checks
-  uint64_t waitsUnknown;       ///< copies for which it is not known whether a wait for a count above zero was enough
-  uint64_t reserved[6];
+  uint64_t waitsUnknown;       ///< accesses of which it is not known whether a wait for a count above zero was enough
+  uint64_t outsideBudget;      ///< accesses to global memory not recorded: the shadow's memory was used up
+  uint64_t lanesUnchecked;     ///< accesses not compared between the lanes of their wave: too many to remember
+  uint64_t reserved[4];
 };
 static_assert(sizeof(DispatchCounters) == 128);
 
@@ -45,7 +47,11 @@ enum class RaceClass : uint32_t {
   EarlyExit = 5,         ///< work-items end while others of their workgroup wait at a barrier
   LaneConflict = 6,      ///< lanes of one store write different values to the same bytes
   MissingWait = 7,       ///< the earlier access is one that its wave must wait for by name, and did not in time
+  StreamRace = 8, ///< two commands of HIP streams that nothing orders; found by the interposer, never in a RaceTable
+  HostRace = 9,   ///< the same of a command and the host
+  WaveOrder = 10, ///< lanes of one wave in divergent arms of a branch, whose order the compiler chooses
 };
+constexpr bool isBetweenCommands(RaceClass c) { return c == RaceClass::StreamRace || c == RaceClass::HostRace; }
 constexpr bool isDivergence(RaceClass c) { return c == RaceClass::BarrierDivergence || c == RaceClass::EarlyExit; }
 
 /// Memory of a race. None: a divergence, which concerns no memory.
@@ -97,6 +103,7 @@ struct DivergenceDetail {
   uint8_t depth;      ///< the branch's frame in the chain of previous.site, counted from the kernel, which is 0
   bool apart;         ///< lanes of one wave reach one barrier at different times
   bool uneven;        ///< both groups come from previous.site: a loop with different numbers of rounds
+  bool bySite;        ///< found by comparing sites alone: whether it is a divergence depends on what the sites are
 };
 
 // A divergence has no address, so its detail takes the fields of one.
@@ -107,7 +114,7 @@ constexpr void setDivergence(RaceRecord &r, const DivergenceDetail &d) {
   r.previousWorkgroup[0] = uint32_t(d.lanes[1]);
   r.previousWorkgroup[1] = uint32_t(d.lanes[1] >> 32);
   r.previousWorkgroup[2] = uint32_t(d.column) | uint32_t(d.depth) << 16 | uint32_t(d.apart) << 24 |
-                           uint32_t(d.uneven) << 25;
+                           uint32_t(d.uneven) << 25 | uint32_t(d.bySite) << 26;
   r.neededScope = d.line;
 }
 constexpr DivergenceDetail divergenceOf(const RaceRecord &r) {
@@ -118,7 +125,8 @@ constexpr DivergenceDetail divergenceOf(const RaceRecord &r) {
           uint16_t(packed),
           uint8_t(packed >> 16),
           (packed >> 24 & 1) != 0,
-          (packed >> 25 & 1) != 0};
+          (packed >> 25 & 1) != 0,
+          (packed >> 26 & 1) != 0};
 }
 
 /// Key of a site pair and class; never 0. Order matters: current, previous.
@@ -134,6 +142,13 @@ struct RaceTable {
 };
 static_assert(sizeof(RaceTable) == 64);
 inline constexpr uint32_t kMaxProbes = 64; ///< a key not placed after so many probes is dropped and counted
+
+enum ContextFlags : uint32_t {
+  /// Lanes of a wave are ordered by synchronisation alone (option wave_order=language).
+  kContextLanguageOrder = 1,
+  /// The kernel waits for counts of LDS instructions above zero (kKernelCountsLdsWaits).
+  kContextCountsLdsWaits = 2,
+};
 
 /// Everything a twin needs to know about its dispatch. 64-byte aligned.
 struct DispatchContext {
@@ -154,8 +169,11 @@ struct DispatchContext {
   uint32_t workgroupSize[3];
   uint32_t gridSize[3]; ///< in work-items
   uint32_t wavesPerWorkgroup;
-  uint32_t flags; ///< reserved, 0
-  uint64_t reserved[3];
+  uint32_t flags; ///< ContextFlags
+  uint64_t accessSink; ///< AccessSink* (abi/stream_check.h), a host address that only the CPU agent uses; 0: none
+  /// CPU agent: bytes that the shadows of global memory of all dispatches may take together; 0: no limit.
+  uint64_t shadowBudget;
+  uint64_t reserved[1];
 };
 static_assert(sizeof(DispatchContext) == 128);
 
@@ -190,8 +208,11 @@ struct WorkgroupState {
   WaveRecord waves[kMaxWavesPerWorkgroup];
   /// [epoch % kEpochBuffers][wave]: generation of the wave at its arrival at the barrier that began the epoch.
   uint32_t barrierGeneration[kEpochBuffers][kMaxWavesPerWorkgroup];
+  /// [epoch % 2][wave]: site of the barrier that began the epoch for the wave. Who leaves a barrier looks at where
+  /// the others arrived; none of them has arrived at the second barrier after it by then.
+  uint32_t arrivedAt[2][kMaxWavesPerWorkgroup];
 };
-static_assert(sizeof(WorkgroupState) == 48 + 1024 + 512);
+static_assert(sizeof(WorkgroupState) == 48 + 1024 + 512 + 256);
 
 /// Bytes of one cell (core/cell.h asserts it): two writer and two reader slots.
 inline constexpr uint32_t kCellBytes = 32;

@@ -21,7 +21,7 @@ namespace wavesan::abi {
 
 /// Bumped whenever a hook signature, a record or the meaning of a field changes. The pass writes it into the
 /// site table; the runtime refuses a code object that carries another one ("built by another version").
-inline constexpr uint32_t kAbiVersion = 5;
+inline constexpr uint32_t kAbiVersion = 6;
 
 /// A kernel `k` has the twin `k` + kTwinSuffix. The suffix is for people reading symbol tables; programs find the
 /// twin through metadata (IR: !wavesan.twins; code object: the kernel entries of the site table).
@@ -111,7 +111,7 @@ enum AccessBits : uint32_t {
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
 /// Of an instruction in inline assembly: one instruction of the machine, whatever the compiler does.
 constexpr uint32_t kAccessOneInstruction = 1u << 30;
-/// The global side of an asynchronous copy, which is no instruction of its own.
+/// No instruction of its own: the global side of an asynchronous copy, the second half of a paired LDS instruction.
 constexpr uint32_t kAccessOfCopy = 1u << 31;
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
 constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
@@ -133,6 +133,11 @@ constexpr bool executedAtomicAcquires(uint32_t info, bool wrote) {
   return atomicAcquires(info) && (wrote || (info & kAtomicFailureRelaxed) == 0);
 }
 constexpr bool atomicReleases(uint32_t info) { return (info & kAtomicRelease) != 0; }
+/// Is an access to LDS atomic with respect to the other waves of its workgroup? A narrower atomic excludes them no more
+/// than a plain access does.
+constexpr bool atomicInWorkgroup(uint32_t info) {
+  return (info & kAccessAtomic) != 0 && atomicScope(info) >= Scope::Workgroup;
+}
 
 enum FenceBits : uint32_t {
   kFenceAcquire = 1,
@@ -157,13 +162,14 @@ enum WaitCompleted : uint32_t {
 constexpr uint32_t kWaitVmemCountsStores = 128;
 
 /// info operand of the wait hook: bits 0-7 WaitCompleted and kWaitVmemCountsStores; then counts above zero that were
-/// waited for, 0 for none: bits 8-15 of vector memory, bits 16-23 of asynchronous copies.
-constexpr uint32_t waitInfo(uint32_t completed, uint32_t vmemCount, uint32_t asyncCount) {
-  return (completed & 0xffu) | (vmemCount & 0xffu) << 8 | (asyncCount & 0xffu) << 16;
+/// waited for, 0 for none: bits 8-15 of vector memory, bits 16-23 of asynchronous copies, bits 24-31 of LDS.
+constexpr uint32_t waitInfo(uint32_t completed, uint32_t vmemCount, uint32_t asyncCount, uint32_t ldsCount = 0) {
+  return (completed & 0xffu) | (vmemCount & 0xffu) << 8 | (asyncCount & 0xffu) << 16 | (ldsCount & 0xffu) << 24;
 }
 constexpr uint32_t waitCompleted(uint32_t info) { return info & 0x7fu; }
 constexpr uint32_t waitVmemCount(uint32_t info) { return (info >> 8) & 0xffu; }
 constexpr uint32_t waitAsyncCount(uint32_t info) { return (info >> 16) & 0xffu; }
+constexpr uint32_t waitLdsCount(uint32_t info) { return (info >> 24) & 0xffu; }
 
 /// info operand of the copy hook: accessInfo() and
 enum CopyBits : uint32_t {

@@ -62,8 +62,8 @@ constexpr uint32_t waveOf(uint32_t agent) { return agent & (abi::kMaxWavesPerWor
 inline constexpr uint32_t kWriterSlots = 0, kReaderSlots = 2, kSlotsPerSide = 2, kSlotsPerCell = 4;
 static_assert(kSlotsPerCell * sizeof(Slot) == abi::kCellBytes);
 
-/// Do two accesses by different waves conflict? At least one writes, and they are not both atomic. (Every atomic on
-/// LDS reaches at least the workgroup: narrower scopes are a matter of "scope too small", not of this table.)
+/// Do two accesses by different waves conflict? At least one writes, and they are not both atomic. Atomic means
+/// with respect to the workgroup (abi::atomicInWorkgroup): whoever accesses takes a narrower atomic for a plain access.
 ///
 ///              R    atomic R   W    atomic W
 ///   R          -        -      x       x

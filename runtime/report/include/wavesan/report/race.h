@@ -83,6 +83,30 @@ struct Divergence {
   std::vector<Frame> branch; ///< where the current group left the way to the other's barrier; empty when unknown
 };
 
+/// The command that one side of a race belongs to.
+struct CommandSide {
+  enum class Kind : uint8_t { Kernel, Copy, Set, Free, Allocation, Graph, Host };
+  Kind kind = Kind::Kernel;
+  std::string function;    ///< HIP's; empty: the host itself
+  std::string kernel;      ///< demangled; of kernels
+  uint64_t dispatch = 0;   ///< the same
+  uint64_t stream = 0;     ///< number; 0: the host
+  std::string streamKind;  ///< "created", "legacy_default", "per_thread_default"; empty: the host
+  bool blocking = true;    ///< the stream waits for the legacy default stream
+  std::vector<Frame> call; ///< where the program calls HIP, innermost frame first; of the host, its access
+  std::vector<Frame> streamMade; ///< where it creates the stream; empty when unknown
+};
+
+/// Two commands that nothing orders.
+struct CommandPair {
+  CommandSide current, previous; ///< previous was submitted first
+  // What was nearly the order that is missing.
+  uint64_t lateEvent = 0;        ///< recorded behind `previous` in its stream; 0: none
+  std::vector<Frame> lateRecord;
+  uint64_t earlyEvent = 0;       ///< that `current` does wait for, recorded before `previous`; 0: none
+  std::vector<Frame> earlyRecord;
+};
+
 struct Race {
   abi::RaceClass raceClass = abi::RaceClass::Race;
   Order order = Order::ReadAfterWrite;
@@ -99,6 +123,7 @@ struct Race {
   std::string variable;                              ///< source name; empty when unknown
   std::optional<uint32_t> variableOffset;            ///< of the first conflicting byte in `variable`
   std::optional<Divergence> divergence;              ///< of classes BarrierDivergence and EarlyExit
+  std::optional<CommandPair> commands;               ///< of classes StreamRace and HostRace
   Access current;                                    ///< the access that found the conflict
   Access previous;                                   ///< the one before it
   uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included

@@ -49,6 +49,22 @@ struct Summary {
   uint64_t waitGaps = 0;             ///< functions whose waits could not be analysed completely
   uint64_t errors = 0;               ///< failures of the tool itself; each was printed where it happened
 
+  // Races between commands.
+  uint64_t commands = 0;     ///< kernels, copies, fills, allocations and frees that were compared
+  uint64_t streams = 0;      ///< that they were put into
+  uint64_t hostAccesses = 0; ///< accesses of the host that were compared with them
+  // Its losses.
+  uint64_t commandsUnordered = 0;     ///< not compared: what they wait for was not seen
+  uint64_t launchesUnbound = 0;       ///< not compared: their dispatches were not seen
+  uint64_t dispatchesUnbound = 0;     ///< not compared: they belong to no call that was seen
+  uint64_t dispatchesNotRecorded = 0; ///< not compared: what they touched was not recorded
+  uint64_t copiesUnknown = 0;         ///< copies and fills of which not everything that they touch is known
+  uint64_t graphsPartly = 0;          ///< launches of graphs of which only the kernels were compared
+  uint64_t streamHistoryLost = 0;     ///< pieces of accesses not kept: the memory for them is limited
+  uint64_t atomicsOrder = 0;          ///< pairs of commands not compared: atomics may have ordered them
+  uint64_t streamRepeats = 0;         ///< conflicts of races that had been reported
+  uint64_t commandsUnfinished = 0;    ///< not compared: they had not ended when the process did
+
   std::map<std::string, uint64_t> skippedSites; ///< reason -> places, over the kernels that were checked
   std::map<std::string, uint64_t> noTwin;       ///< kernel (demangled) -> dispatches
   std::map<std::pair<std::string, std::string>, uint64_t> unchecked; ///< (kernel, reason) -> dispatches

@@ -1,0 +1,423 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "stream_watch.h"
+
+#include <algorithm>
+#include <exception>
+#include <string_view>
+
+namespace wavesan::hip {
+
+namespace {
+
+using streams::Clock;
+
+/// The launch that the thread is inside of. A runtime that submits its packets on another thread has none there.
+struct LaunchUnderWay {
+  streams::CommandChecker::Ticket ticket;
+  abi::DispatchShapeSeen shape;
+};
+__attribute__((tls_model("initial-exec"))) thread_local LaunchUnderWay launchUnderWay = {};
+
+bool isCommand(Action action) {
+  switch (action) {
+  case Action::Command:
+  case Action::LaunchWithEvents:
+  case Action::EventRecord:
+  case Action::StreamWaitEvent:
+  case Action::WaitValue:
+  case Action::WriteValue:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Has dispatches of the program's kernels.
+bool isLaunch(const CallRecord &record) {
+  const CallInfo &info = infoOf(record.id);
+  return (info.category == Category::Launch || info.category == Category::Graph) &&
+         (info.action == Action::Command || info.action == Action::LaunchWithEvents);
+}
+
+/// By documentation: "performs an implicit hipDeviceSynchronize()".
+bool freesSynchronously(CallId id) {
+  return id == CallId::hipFree || id == CallId::hipHostFree || id == CallId::hipFreeHost;
+}
+
+bool waitsForDevice(const CallRecord &record, const CallArguments &arguments) {
+  const Action action = infoOf(record.id).action;
+  return action == Action::DeviceSynchronize || action == Action::DeviceReset ||
+         (freesSynchronously(record.id) && arguments.pointers[0]);
+}
+
+bool waitsForStream(Action action) { return action == Action::StreamSynchronize || action == Action::StreamQuery; }
+
+/// What it waits for, or what it does to memory, is not in its arguments as they are read here.
+bool hasUnknownOrder(CallId id) {
+  return id == CallId::hipWaitExternalSemaphoresAsync || id == CallId::hipStreamBatchMemOp;
+}
+
+bool isKnown(WaitState state) {
+  switch (state) {
+  case WaitState::NoDependency:
+  case WaitState::NeverRecorded:
+  case WaitState::Captured:
+  case WaitState::Resolved:
+    return true;
+  default:
+    return false;
+  }
+}
+
+streams::StreamType typeOf(const StreamInfo &info) {
+  switch (info.kind) {
+  case StreamKind::LegacyDefault:
+    return streams::StreamType::LegacyDefault;
+  case StreamKind::PerThreadDefault:
+    return streams::StreamType::Blocking;
+  case StreamKind::Created:
+    return info.blocking ? streams::StreamType::Blocking : streams::StreamType::NonBlocking;
+  case StreamKind::BeforeAttach:
+    break;
+  }
+  return streams::StreamType::Unknown;
+}
+
+abi::CallChain chainOf(const streams::Calls &calls) {
+  return calls ? abi::CallChain{calls->data(), calls->size()} : abi::CallChain{nullptr, 0};
+}
+
+abi::StreamCommand commandOf(const streams::FoundRace::Side &side) {
+  const streams::Command &command = *side.part->command;
+  abi::StreamCommand out{};
+  out.kind = command.kind;
+  out.bits = side.bits;
+  out.blocking = command.stream.type != streams::StreamType::NonBlocking;
+  out.defaultStream = command.stream.type == streams::StreamType::LegacyDefault;
+  out.perThreadStream = command.stream.perThread;
+  out.site = side.site;
+  out.kernel = side.part->kernel;
+  out.dispatch = side.part->dispatch;
+  out.function = command.function;
+  out.stream = command.order.at.stream;
+  out.call = chainOf(command.call);
+  out.streamMade = chainOf(command.stream.made);
+  return out;
+}
+
+RaceMark::Side markOf(const streams::FoundRace::Side &side) {
+  const streams::Command &command = *side.part->command;
+  return {command.correlation, command.function, command.order.at.stream, command.thread, command.begin};
+}
+
+bool sameShape(const abi::DispatchShapeSeen &launch, const abi::DispatchShapeSeen &packet) {
+  return launch.workgroup[0] == 0 || packet.workgroup[0] == 0 ||
+         (std::equal(launch.grid, launch.grid + 3, packet.grid) &&
+          std::equal(launch.workgroup, launch.workgroup + 3, packet.workgroup));
+}
+
+} // namespace
+
+void StreamWatch::reset() { Checker = std::make_unique<streams::CommandChecker>(HistoryBytes); }
+
+void StreamWatch::stream(const StreamInfo &info, streams::Calls made) noexcept try {
+  if (Abandoned)
+    return;
+  std::lock_guard lock(Mutex);
+  Order.addStream(info.id, typeOf(info), info.device);
+  Streams[info.id] = {typeOf(info), info.kind == StreamKind::PerThreadDefault, std::move(made)};
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
+  if (Abandoned)
+    return;
+  const Action action = infoOf(record.id).action;
+  const bool launch = isLaunch(record) && !record.capture;
+  if (Attached && (isCommand(action) || action == Action::StreamCreate))
+    call.calls = callsToHere();
+  if (!launch && !waitsForStream(action) && !waitsForDevice(record, arguments))
+    return;
+  std::lock_guard lock(Mutex);
+  if (launch) {
+    call.launch = Checker->beginLaunch();
+    launchUnderWay = {call.launch, shapeOf(record.id, arguments)};
+  } else if (waitsForStream(action)) {
+    call.atEntry = Order.contentsOfStream(record.clock.stream);
+  } else {
+    call.atEntry = action == Action::DeviceReset ? Order.contentsOfAll() : Order.contentsOfDevice(record.device);
+  }
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::fail(WatchedCall &call) noexcept {
+  if (!call.launch || Abandoned)
+    return;
+  launchUnderWay = {};
+  std::lock_guard lock(Mutex);
+  Checker->cancel(call.launch);
+}
+
+uint32_t StreamWatch::Busy = 0;
+
+void StreamWatch::noteBusy() {
+  const bool busy = Attached && Order.inFlight();
+  __atomic_store_n(&Busy, busy ? 1u : 0u, __ATOMIC_RELEASE);
+  if (!busy)
+    Host.forgetPlaces();
+}
+
+void StreamWatch::hostAccess(const void *address, uint64_t bytes, uint32_t bits, uint64_t from) noexcept try {
+  if (Abandoned || bytes == 0)
+    return;
+  std::lock_guard lock(Mutex);
+  if (Memory.contains(address) && Order.inFlight())
+    Host.add(reinterpret_cast<uint64_t>(address), bytes, bits, from, callsToHere);
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::flushHost() {
+  if (Host.empty())
+    return;
+  const std::vector<abi::SyncPlace> places = Host.places();
+  Host.take([&](const streams::Calls &calls, std::vector<streams::Range> runs) {
+    auto command = std::make_shared<streams::Command>();
+    command->kind = abi::CommandKind::Host;
+    command->onHost = true;
+    command->order = {Order.lastNumber(), {0, 0}, Order.host()};
+    command->call = calls;
+    command->places = places;
+    Checker->submit(command, std::move(runs), 0);
+  });
+}
+
+void StreamWatch::hostWaits(const Clock &known) {
+  Order.hostWaits(known);
+  Checker->hostWaited(Order.floor(), Order.host());
+}
+
+void StreamWatch::hostWaitsForUnknown() { Order.hostWaitsForUnknown(); }
+
+void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
+  if (Abandoned)
+    return;
+  launchUnderWay = {};
+  const Action action = infoOf(record.id).action;
+  std::lock_guard lock(Mutex);
+  flushHost();
+  if (record.capture) { // a node of a graph: executed by launches of the graph
+    if (call.launch)
+      Checker->cancel(call.launch);
+    return;
+  }
+  switch (record.waitKind) {
+  case WaitKind::StreamForEvent:
+  case WaitKind::StreamForValue:
+    if (record.wait.state == WaitState::Resolved && record.wait.producer.knows)
+      Order.streamWaits(record.clock.stream, record.wait.producer.knows);
+    else if (record.wait.state == WaitState::Resolved || !isKnown(record.wait.state))
+      Order.streamWaitsForUnknown(record.clock.stream);
+    break;
+  case WaitKind::HostForEvent:
+    if (record.wait.state == WaitState::Resolved && record.wait.producer.knows)
+      hostWaits(record.wait.producer.knows);
+    else if (record.wait.state == WaitState::Resolved || !isKnown(record.wait.state))
+      hostWaitsForUnknown();
+    break;
+  case WaitKind::HostForStream:
+  case WaitKind::HostForDevice:
+  case WaitKind::None:
+    break;
+  }
+  if (isCommand(action)) // a wait is one, too
+    submit(call, record, arguments);
+  if (waitsForStream(action) && record.waitKind != WaitKind::None)
+    hostWaits(call.atEntry);
+  if (waitsForDevice(record, arguments))
+    hostWaits(call.atEntry);
+  if (action == Action::StreamDestroy)
+    Order.endStream(record.clock.stream);
+  stored(record, arguments);
+  noteBusy();
+} catch (...) {
+  ++Failures;
+}
+
+/// Allocations and frees.
+void StreamWatch::stored(const CallRecord &record, const CallArguments &arguments) {
+  const CallInfo &info = infoOf(record.id);
+  if (info.category == Category::Allocate && info.action == Action::None) {
+    const streams::Range made = allocatedBy(record.id, arguments);
+    if (made.begin == made.end)
+      return;
+    Memory.add(reinterpret_cast<const void *>(made.begin), made.end - made.begin);
+    Checker->newMemory(made.begin, made.end);
+  } else if (record.id == CallId::hipHostRegister) {
+    Memory.add(arguments.pointers[0], arguments.numbers[0]);
+  } else if (record.id == CallId::hipHostUnregister ||
+             (info.category == Category::Free && info.action == Action::None)) {
+    Memory.take(arguments.pointers[0]);
+  } else if (info.action == Action::DeviceReset) {
+    Memory.clear();
+  }
+}
+
+void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
+  const CallInfo &info = infoOf(record.id);
+  const StreamId stream = record.clock.stream;
+  if (hasUnknownOrder(record.id) || stream == 0)
+    Order.streamWaitsForUnknown(stream);
+  auto command = std::make_shared<streams::Command>();
+  command->order = Order.submit(stream);
+  command->function = info.name;
+  command->call = call.calls;
+  command->correlation = record.correlation;
+  command->begin = record.begin;
+  command->thread = record.thread;
+  if (auto found = Streams.find(stream); found != Streams.end())
+    command->stream = found->second;
+  call.before = command->order.before;
+  const bool recordsEvent = info.action == Action::EventRecord || info.action == Action::LaunchWithEvents;
+  CommandRanges ranges;
+  bool submits = true, hostWaitsForIt = false;
+  switch (info.category) {
+  case Category::Launch:
+    command->kind = abi::CommandKind::Kernel;
+    break;
+  case Category::Graph:
+    command->kind = abi::CommandKind::Graph;
+    ++Checker->counts.graphCopies;
+    break;
+  case Category::Copy:
+  case Category::Set:
+    command->kind = info.category == Category::Copy ? abi::CommandKind::Copy : abi::CommandKind::Set;
+    ranges = rangesOf(record.id, arguments, Memory);
+    hostWaitsForIt = isSynchronous(record.id) || ranges.pageable;
+    Checker->counts.rangesUnknown += !ranges.complete;
+    submits = !ranges.ranges.empty();
+    break;
+  case Category::Allocate:
+  case Category::Free: {
+    const bool free = info.category == Category::Free;
+    command->kind = free ? abi::CommandKind::Free : abi::CommandKind::Allocation;
+    streams::Range block = allocatedBy(record.id, arguments);
+    if (free) {
+      block.begin = reinterpret_cast<uint64_t>(arguments.pointers[0]);
+      block.end = block.begin + Memory.take(arguments.pointers[0]);
+    } else if (block.begin != block.end) {
+      Memory.add(reinterpret_cast<const void *>(block.begin), block.end - block.begin);
+      Checker->newMemory(block.begin, block.end);
+    }
+    submits = block.begin != block.end;
+    Checker->counts.rangesUnknown += !submits && free;
+    ranges.ranges = {{block.begin, block.end, abi::kAccessWrite}};
+    break;
+  }
+  case Category::HostFunction: // by the time it runs the host knows, and whoever it wakes
+    submits = false;
+    hostWaitsForIt = true;
+    break;
+  default:
+    submits = false;
+  }
+  if (recordsEvent || hostWaitsForIt || info.action == Action::WriteValue)
+    call.after = streams::StreamOrder::after(command->order);
+  if (recordsEvent)
+    Checker->recorded(command->order, record.event, call.calls);
+  if (submits)
+    Checker->submit(command, std::move(ranges.ranges), call.launch);
+  else if (call.launch)
+    Checker->cancel(call.launch);
+  if (hostWaitsForIt)
+    hostWaits(call.after);
+}
+
+void StreamWatch::report() noexcept try {
+  if (Abandoned)
+    return;
+  std::vector<streams::FoundRace> races; // also where nobody wants them: what is compared is forgotten
+  {
+    std::lock_guard lock(Mutex);
+    races = Checker->takeRaces();
+  }
+  pass(std::move(races));
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::pass(std::vector<streams::FoundRace> races) noexcept {
+  for (const streams::FoundRace &race : races) {
+    abi::StreamRace out{};
+    out.current = commandOf(race.current);
+    out.previous = commandOf(race.previous);
+    out.address = race.address;
+    out.bytes = race.bytes;
+    out.generation = std::max(out.current.dispatch, out.previous.dispatch);
+    out.lateEvent = race.late.event;
+    out.lateRecord = chainOf(race.late.call);
+    out.earlyEvent = race.early.event;
+    out.earlyRecord = chainOf(race.early.call);
+    try {
+      if (Mark)
+        Mark({markOf(race.current), markOf(race.previous)});
+    } catch (...) {
+      ++Failures;
+    }
+    if (Tool.race)
+      Tool.race(Tool.self, &out);
+  }
+}
+
+void StreamWatch::attach(const abi::StreamCheckTool *tool) {
+  std::lock_guard lock(Mutex);
+  Tool = tool ? *tool : abi::StreamCheckTool{};
+  Attached = tool != nullptr;
+}
+
+uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, uint64_t, uint64_t) noexcept {
+  if (Abandoned)
+    return 0;
+  std::lock_guard lock(Mutex);
+  if (!launchUnderWay.ticket || !sameShape(launchUnderWay.shape, shape)) {
+    ++Checker->counts.unbound;
+    return 0;
+  }
+  Checker->bind(launchUnderWay.ticket);
+  return launchUnderWay.ticket;
+}
+
+void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
+                          const abi::DispatchAccesses *accesses) noexcept try {
+  if (Abandoned)
+    return;
+  std::vector<streams::FoundRace> races;
+  {
+    std::lock_guard lock(Mutex);
+    Checker->deliver(ticket, kernel, dispatch, accesses);
+    races = Checker->takeRaces();
+  }
+  pass(std::move(races));
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::finish(abi::StreamCheckCounts &counts) noexcept try {
+  std::vector<streams::FoundRace> races;
+  {
+    std::lock_guard lock(Mutex);
+    flushHost();
+    races = Checker->finish();
+  }
+  pass(std::move(races));
+  std::lock_guard lock(Mutex);
+  counts = Checker->counts;
+  counts.lost += Failures + Host.lost();
+} catch (...) {
+  ++Failures;
+}
+
+} // namespace wavesan::hip

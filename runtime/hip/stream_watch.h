@@ -1,0 +1,94 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HIP calls as commands and waits: what the check for races between commands is told (docs/stream-order.md).
+//
+// Ground rules are the tracer's: it never fails a call and never calls HIP.
+#ifndef WAVESAN_HIP_STREAM_WATCH_H
+#define WAVESAN_HIP_STREAM_WATCH_H
+
+#include "command_ranges.h"
+#include "host_accesses.h"
+#include "trace_sink.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+
+namespace wavesan::hip {
+
+/// Of a call that is under way.
+struct WatchedCall {
+  streams::CommandChecker::Ticket launch = 0;
+  streams::Clock atEntry;       ///< of a wait for a stream or a device: what it waits for
+  streams::Calls calls;         ///< return addresses of the call
+  streams::Clock before, after; ///< of the command, once it is submitted: what an event recorded by it stands for
+};
+
+/// Thread-safe. Methods do not throw.
+class StreamWatch {
+public:
+  /// Memory is bounded by `historyBytes` and by the commands that have not ended.
+  explicit StreamWatch(size_t historyBytes) : HistoryBytes(historyBytes) { reset(); }
+
+  /// A stream is met for the first time.
+  void stream(const StreamInfo &info, streams::Calls made) noexcept;
+
+  /// Around a call, on the thread that makes it. `record` as the tracer has it by then.
+  void begin(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept;
+  /// After it has succeeded; before events are remembered as recorded by it.
+  void end(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept;
+  /// After it has failed.
+  void fail(WatchedCall &call) noexcept;
+  /// Passes on the races that were found. With no lock held.
+  void report() noexcept;
+
+  /// An access of the host; only called while busy() is not 0. `from`: its return address.
+  void hostAccess(const void *address, uint64_t bytes, uint32_t bits, uint64_t from) noexcept;
+  /// Not 0 while there may be a command that the host has not waited for.
+  static const uint32_t *busy() { return &Busy; }
+
+  /// Gets each race as well; called like the tool. To be set before the first call.
+  void setMark(std::function<void(const RaceMark &)> mark) { Mark = std::move(mark); }
+
+  // For the HSA tool (abi::StreamCheck).
+  void attach(const abi::StreamCheckTool *tool);
+  uint64_t bind(const abi::DispatchShapeSeen &shape, uint64_t kernel, uint64_t dispatch) noexcept;
+  void deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) noexcept;
+  void finish(abi::StreamCheckCounts &counts) noexcept;
+
+  /// In a forked child: whose commands are its parent's.
+  void abandon() { Abandoned = true; }
+
+private:
+  struct State;
+  void reset();
+  void hostWaits(const streams::Clock &known);
+  void hostWaitsForUnknown();
+  void submit(WatchedCall &, const CallRecord &, const CallArguments &);
+  void stored(const CallRecord &, const CallArguments &);
+  void pass(std::vector<streams::FoundRace> races) noexcept;
+  /// Before anything changes the order between host and commands.
+  void flushHost();
+  void noteBusy();
+
+  const size_t HistoryBytes;
+  std::mutex Mutex;
+  streams::StreamOrder Order;
+  std::unique_ptr<streams::CommandChecker> Checker;
+  std::unordered_map<StreamId, streams::StreamFacts> Streams;
+  KnownMemory Memory; ///< that commands can use
+  HostAccesses Host;
+  static uint32_t Busy;
+  abi::StreamCheckTool Tool{};
+  std::function<void(const RaceMark &)> Mark;
+  std::atomic<bool> Attached{false}, Abandoned{false};
+  std::atomic<uint64_t> Failures{0}; ///< calls that could not be followed
+};
+
+/// Return addresses of the calls that led here, innermost first, those of this library left out; null: none.
+streams::Calls callsToHere();
+
+} // namespace wavesan::hip
+
+#endif // WAVESAN_HIP_STREAM_WATCH_H

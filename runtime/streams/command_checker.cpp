@@ -1,0 +1,329 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "command_checker.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace wavesan::streams {
+
+namespace {
+
+/// Event records that are remembered for advice, of each stream.
+constexpr size_t kMaxRecords = 64;
+/// Distinct races that are told apart; further ones are reported as they come.
+constexpr size_t kMaxReported = 1 << 16;
+
+/// Whether an atomic of one may have ordered it with the other.
+bool mayBeOrderedByAtomics(const CommandPart &a, const CommandPart &b) {
+  auto i = a.places.begin(), j = b.places.begin();
+  const bool host = a.command->onHost || b.command->onHost;
+  auto publishes = [&](const abi::SyncPlace &p) { return host ? p.releasesToHost : p.releases; };
+  while (i != a.places.end() && j != b.places.end()) {
+    if (i->address < j->address)
+      ++i;
+    else if (j->address < i->address)
+      ++j;
+    else if ((publishes(*i) && j->acquires) || (publishes(*j) && i->acquires))
+      return true;
+    else
+      ++i, ++j;
+  }
+  return false;
+}
+
+} // namespace
+
+CommandChecker::Ticket CommandChecker::beginLaunch() {
+  Launches[++NextTicket];
+  return NextTicket;
+}
+
+void CommandChecker::bind(Ticket launch) {
+  if (auto found = Launches.find(launch); found != Launches.end())
+    ++found->second.bound;
+}
+
+void CommandChecker::deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
+  auto found = Launches.find(launch);
+  if (found == Launches.end()) // given up
+    return;
+  Delivered part;
+  part.part = std::make_shared<CommandPart>();
+  part.part->kernel = kernel;
+  part.part->dispatch = dispatch;
+  if (accesses) {
+    part.recorded = true;
+    part.runs.assign(accesses->runs, accesses->runs + accesses->runCount);
+    part.part->places.assign(accesses->places, accesses->places + accesses->placeCount);
+    std::sort(part.part->places.begin(), part.part->places.end(),
+              [](const auto &a, const auto &b) { return a.address < b.address; });
+    counts.lost += accesses->lost;
+  }
+  Launch &l = found->second;
+  l.parts.push_back(std::move(part));
+  if (l.dropped && l.parts.size() >= l.bound)
+    Launches.erase(found);
+}
+
+void CommandChecker::cancel(Ticket launch) {
+  auto found = Launches.find(launch);
+  if (found == Launches.end())
+    return;
+  if (found->second.parts.size() >= found->second.bound)
+    Launches.erase(found);
+  else
+    found->second.dropped = true;
+}
+
+void CommandChecker::submit(CommandPtr command, std::vector<Range> ranges, Ticket launch) {
+  if (launch)
+    Launches[launch].submitted = true;
+  Waiting.push_back({Item::kCommand, std::move(command), std::move(ranges), launch, 0, nullptr});
+}
+
+void CommandChecker::recorded(const Submitted &record, uint64_t event, Calls call) {
+  std::deque<EventRecord> &records = Records[record.at.stream];
+  records.push_back({record.number, record.at.position, event, std::move(call)});
+  if (records.size() > kMaxRecords)
+    records.pop_front();
+}
+
+void CommandChecker::newMemory(uint64_t begin, uint64_t end) {
+  Waiting.push_back({Item::kNewMemory, nullptr, {{begin, end, 0}}, 0, 0, nullptr});
+}
+
+void CommandChecker::hostWaited(uint64_t floor, Clock host) {
+  if (!Waiting.empty() && Waiting.back().kind == Item::kHostWaited) {
+    Waiting.back().floor = floor;
+    Waiting.back().host = std::move(host);
+    return;
+  }
+  Waiting.push_back({Item::kHostWaited, nullptr, {}, 0, floor, std::move(host)});
+}
+
+bool CommandChecker::isReady(const Item &item) const {
+  if (!item.launch)
+    return true;
+  auto found = Launches.find(item.launch);
+  return found == Launches.end() || found->second.parts.size() >= found->second.bound;
+}
+
+void CommandChecker::process(bool force) {
+  while (!Waiting.empty()) {
+    Item &item = Waiting.front();
+    const bool ready = isReady(item);
+    if (!ready && !force && Waiting.size() <= MaxWaiting)
+      return;
+    switch (item.kind) {
+    case Item::kCommand:
+      compare(item, ready);
+      break;
+    case Item::kNewMemory:
+      History.clear(item.ranges[0].begin, item.ranges[0].end);
+      break;
+    case Item::kHostWaited:
+      DeadFloor = item.floor;
+      DeadHost = item.host;
+      retire();
+      break;
+    }
+    Waiting.pop_front();
+  }
+}
+
+void CommandChecker::compare(Item &item, bool complete) {
+  const Command &command = *item.command;
+  LastCompared = std::max(LastCompared, command.order.number);
+  std::vector<Delivered> parts;
+  if (item.launch) {
+    Launch &launch = Launches[item.launch];
+    parts = std::move(launch.parts);
+    launch.parts.clear();
+    Launches.erase(item.launch); // what comes later is not taken any more
+    if (!complete) {
+      ++counts.unfinished;
+      return;
+    }
+    if (parts.empty() && item.ranges.empty()) {
+      ++counts.unboundLaunches;
+      return;
+    }
+  }
+  if (command.order.unknown()) {
+    ++counts.orderUnknown;
+    return;
+  }
+  if (!command.onHost)
+    StreamsSeen.insert(command.order.at.stream);
+  std::map<PairKey, FoundRace> found;
+  bool compared = false;
+  if (!item.ranges.empty()) {
+    auto part = std::make_shared<CommandPart>();
+    part->command = item.command;
+    part->places = command.places;
+    for (const Range &r : item.ranges)
+      insert(part, r.begin, r.end, abi::kNoSite, r.bits, abi::Scope::System, found);
+    compared = true;
+  }
+  for (Delivered &d : parts) {
+    d.part->command = item.command;
+    if (!d.recorded) {
+      ++counts.notRecorded;
+      continue;
+    }
+    for (const abi::AccessRun &r : d.runs)
+      insert(d.part, r.begin, r.end, r.site, r.bits, r.scope, found);
+    compared = true;
+  }
+  (command.onHost ? counts.hostAccesses : counts.commands) += compared;
+  counts.streams = StreamsSeen.size();
+  addAll(found);
+}
+
+/// What orders the command with one of another stream orders it with all earlier ones of that stream: of those, the
+/// latest speaks for all.
+void CommandChecker::addAll(std::map<PairKey, FoundRace> &found) {
+  std::vector<FoundRace *> races;
+  for (auto &[_, race] : found)
+    races.push_back(&race);
+  std::sort(races.begin(), races.end(), [](const FoundRace *a, const FoundRace *b) {
+    auto order = [](const FoundRace *r) {
+      const StreamPosition at = r->previous.part->command->order.at;
+      return std::make_tuple(at.stream, ~at.position, r->previous.site, r->current.site, r->previous.bits,
+                             r->current.bits);
+    };
+    return order(a) < order(b);
+  });
+  StreamId last = 0;
+  for (FoundRace *race : races) {
+    const StreamId stream = race->previous.part->command->order.at.stream;
+    if (AssumeFixes && stream == last) {
+      ++counts.repeats;
+      continue;
+    }
+    if (add(std::move(*race)))
+      last = stream;
+  }
+}
+
+bool CommandChecker::isDead(const CommandPart &part) const {
+  const Submitted &order = part.command->order;
+  return order.number <= DeadFloor || (DeadHost && DeadHost->knows(order.at));
+}
+
+bool CommandChecker::isOrdered(const Command &later, const Command &earlier) const {
+  if (&later == &earlier)
+    return true;
+  if (!later.onHost && later.order.at.stream == earlier.order.at.stream)
+    return true;
+  if (later.order.before && later.order.before->knows(earlier.order.at))
+    return true;
+  auto assumed = Assumed.find(later.onHost ? 0 : later.order.at.stream);
+  return assumed != Assumed.end() && assumed->second.knows(earlier.order.at);
+}
+
+void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint64_t begin, uint64_t end, uint32_t site,
+                            uint8_t bits, abi::Scope scope, std::map<PairKey, FoundRace> &found) {
+  Access fresh;
+  fresh.part = part;
+  fresh.site = site;
+  fresh.bits = bits;
+  fresh.scope = scope;
+  auto ordered = [&](const CommandPart &old) { return isOrdered(*part->command, *old.command); };
+  auto dead = [&](const CommandPart &old) { return isDead(old); };
+  auto conflict = [&](const Access &old, uint64_t from, uint64_t to) {
+    FoundRace &race = found[{old.part.get(), old.site, site, old.bits, bits}];
+    if (race.bytes == 0) {
+      race.current = {part, site, bits};
+      race.previous = {old.part, old.site, old.bits};
+      race.address = from;
+    }
+    race.bytes += to - from;
+    race.address = std::min(race.address, from);
+  };
+  if (part->command->onHost) {
+    // Everything that is submitted later follows it: nothing to keep.
+    History.look(begin, end, [&](const Access &old, uint64_t from, uint64_t to) {
+      // Atomics of a kernel exclude the host only with the scope of the system.
+      const bool atomics = old.atomic() && fresh.atomic() && old.scope == abi::Scope::System;
+      if (!dead(*old.part) && !ordered(*old.part) && (old.write() || fresh.write()) && !atomics)
+        conflict(old, from, to);
+    });
+    return;
+  }
+  const uint64_t lost = History.lost();
+  History.insert(begin, end, fresh, ordered, dead, conflict);
+  counts.lost += History.lost() - lost;
+}
+
+bool CommandChecker::add(FoundRace race) {
+  const Command &current = *race.current.part->command, &previous = *race.previous.part->command;
+  if (mayBeOrderedByAtomics(*race.current.part, *race.previous.part)) {
+    ++counts.atomicsOrder;
+    return false;
+  }
+  // What the fix orders needs no second report.
+  std::string key;
+  auto put = [&](const void *data, size_t bytes) { key.append(static_cast<const char *>(data), bytes); };
+  for (const FoundRace::Side *side : {&race.current, &race.previous}) {
+    const uint64_t numbers[] = {side->part->kernel, side->site, side->bits};
+    put(numbers, sizeof numbers);
+    if (const Calls &call = side->part->command->call)
+      put(call->data(), call->size() * sizeof(uint64_t));
+    key += '|';
+  }
+  if (AssumeFixes)
+    Assumed[current.onHost ? 0 : current.order.at.stream].add(previous.order.at);
+  if (Reported.contains(key)) {
+    ++counts.repeats;
+    return true;
+  }
+  if (Reported.size() < kMaxReported)
+    Reported.insert(std::move(key));
+  addAdvice(race);
+  Races.push_back(std::move(race));
+  return true;
+}
+
+void CommandChecker::addAdvice(FoundRace &race) const {
+  const Command &current = *race.current.part->command, &previous = *race.previous.part->command;
+  auto found = Records.find(previous.order.at.stream);
+  if (found == Records.end())
+    return;
+  const uint64_t known = current.order.before ? current.order.before->lastOf(previous.order.at.stream) : 0;
+  for (const EventRecord &r : found->second) {
+    if (r.number >= current.order.number)
+      break;
+    if (r.position == known)
+      race.early = {r.event, r.call};
+    if (r.position > previous.order.at.position && !race.late.event)
+      race.late = {r.event, r.call};
+  }
+}
+
+void CommandChecker::retire() {
+  if (DeadFloor >= LastCompared) {
+    History.clearAll();
+    Assumed.clear();
+    RetireAbove = 1 << 20;
+    return;
+  }
+  if (History.usedBytes() < RetireAbove)
+    return;
+  History.retire([&](const CommandPart &part) { return isDead(part); });
+  RetireAbove = std::max<size_t>(1 << 20, 2 * History.usedBytes());
+}
+
+std::vector<FoundRace> CommandChecker::takeRaces() {
+  process(false);
+  return std::exchange(Races, {});
+}
+
+std::vector<FoundRace> CommandChecker::finish() {
+  process(true);
+  return std::exchange(Races, {});
+}
+
+} // namespace wavesan::streams

@@ -1,0 +1,232 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// HIP calls, as the tracer passes them on, and the races that come back. HIP is what the test says it is.
+#include "tracer.h"
+
+#include <gtest/gtest.h>
+
+namespace wavesan::hip {
+namespace {
+
+Stream stream(uintptr_t n) { return reinterpret_cast<Stream>(0x1000 + n * 64); }
+Event event(uintptr_t n) { return reinterpret_cast<Event>(0x900000 + n * 64); }
+void *memory(uintptr_t offset) { return reinterpret_cast<void *>(0x10000000 + offset); }
+
+constexpr int kDeviceToDevice = 3, kHostToDevice = 1, kBytes = 64;
+
+struct StreamWatchTest : ::testing::Test {
+  Tracer tracer;
+  ThreadState thread{11, 0};
+  std::vector<std::string> races; ///< "current against previous"
+
+  StreamWatchTest() {
+    tracer.watchStreams(1 << 20);
+    tracer.attach([] { return std::vector<std::unique_ptr<TraceSink>>(); }, nullptr);
+    const abi::StreamCheckTool tool = {this, [](void *self, const abi::StreamRace *race) {
+                                         static_cast<StreamWatchTest *>(self)->races.push_back(
+                                             std::string(race->current.function) +
+                                             std::to_string(race->current.stream) + " against " +
+                                             race->previous.function + std::to_string(race->previous.stream));
+                                       }};
+    watch().attach(&tool);
+    for (uintptr_t s : {1, 2})
+      makeStream(s, kStreamNonBlocking);
+  }
+  ~StreamWatchTest() override { tracer.detach(); }
+  StreamWatch &watch() { return *tracer.watch(); }
+
+  template <class During, class... A> void callWith(CallId id, int result, During during, A... a) {
+    CallArguments arguments;
+    (arguments.add(a), ...);
+    CallState state;
+    tracer.begin(state, id, arguments, thread);
+    during();
+    tracer.end(state, arguments, thread, result);
+  }
+  template <class... A> void call(CallId id, A... a) {
+    callWith(id, kHipSuccess, [] {}, a...);
+  }
+  void makeStream(uintptr_t n, uint32_t flags) {
+    Stream made = stream(n);
+    call(CallId::hipStreamCreateWithFlags, &made, flags);
+  }
+  void fill(uintptr_t s, uintptr_t at = 0) { call(CallId::hipMemsetAsync, memory(at), 0, uint64_t(kBytes), stream(s)); }
+  void record(uintptr_t e, uintptr_t s) { call(CallId::hipEventRecord, event(e), stream(s)); }
+  void wait(uintptr_t s, uintptr_t e) { call(CallId::hipStreamWaitEvent, stream(s), event(e), 0u); }
+  /// A launch with a dispatch of this shape that writes the bytes at `at`. Returns the ticket.
+  uint64_t launch(uintptr_t s, uintptr_t at = 0, uint32_t groups = 4, uint32_t seenGroups = 4) {
+    uint64_t ticket = 0;
+    callWith(
+        CallId::hipLaunchKernel, kHipSuccess,
+        [&] { ticket = watch().bind({{seenGroups * 64, 1, 1}, {64, 1, 1}}, 5, 9); }, static_cast<void *>(nullptr),
+        Dim3{groups, 1, 1}, Dim3{64, 1, 1}, static_cast<void *>(nullptr), uint64_t(0), stream(s));
+    if (ticket) {
+      const uint64_t begin = reinterpret_cast<uint64_t>(memory(at));
+      const abi::AccessRun run = {begin, begin + kBytes, 1, abi::kAccessWrite, abi::Scope::System};
+      const abi::DispatchAccesses all = {&run, 1, nullptr, 0, 0};
+      watch().deliver(ticket, 5, 9, &all);
+    }
+    return ticket;
+  }
+  abi::StreamCheckCounts counts() {
+    abi::StreamCheckCounts c{};
+    watch().finish(c);
+    return c;
+  }
+};
+
+} // namespace
+
+TEST_F(StreamWatchTest, TwoStreamsWithoutAnEventRace) {
+  fill(1);
+  fill(2);
+  EXPECT_EQ(races, (std::vector<std::string>{"hipMemsetAsync2 against hipMemsetAsync1"}));
+  fill(2, 1024);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, AnEventOrdersAndAFailedWaitDoesNot) {
+  fill(1);
+  record(1, 1);
+  wait(2, 1);
+  fill(2);
+  EXPECT_TRUE(races.empty());
+  record(1, 2);
+  callWith(CallId::hipStreamWaitEvent, 1, [] {}, stream(1), event(1), 0u);
+  fill(1);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, AWaitIsForTheRecordThatIsTheLatestWhenItIsEntered) {
+  record(1, 1);
+  fill(1);
+  callWith(CallId::hipStreamWaitEvent, kHipSuccess, [&] { record(1, 1); }, stream(2), event(1), 0u);
+  fill(2);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, ADispatchBelongsToTheLaunchThatItsThreadIsInsideOf) {
+  fill(1);
+  EXPECT_NE(launch(2), 0u);
+  EXPECT_EQ(races, (std::vector<std::string>{"hipLaunchKernel2 against hipMemsetAsync1"}));
+  EXPECT_EQ(launch(2, 0, 4, 5), 0u);                           // another grid
+  EXPECT_EQ(watch().bind({{64, 1, 1}, {64, 1, 1}}, 5, 9), 0u); // no launch
+  const abi::StreamCheckCounts c = counts();
+  EXPECT_EQ(c.unbound, 2u);
+  EXPECT_EQ(c.unboundLaunches, 1u);
+  EXPECT_EQ(c.commands, 2u);
+}
+
+TEST_F(StreamWatchTest, WaitsOfTheHostOrder) {
+  fill(1);
+  call(CallId::hipStreamSynchronize, stream(1));
+  fill(2);
+  callWith(CallId::hipStreamQuery, kHipErrorNotReady, [] {}, stream(2));
+  call(CallId::hipDeviceSynchronize);
+  fill(1);
+  EXPECT_TRUE(races.empty());
+  callWith(CallId::hipStreamQuery, kHipErrorNotReady, [] {}, stream(1)); // says no: orders nothing
+  fill(2);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, BlockingStreamsAndTheDefaultStreamWaitForOneAnother) {
+  makeStream(3, 0);
+  fill(3);
+  call(CallId::hipMemsetAsync, memory(0), 0, uint64_t(kBytes), static_cast<Stream>(nullptr));
+  fill(3);
+  EXPECT_TRUE(races.empty());
+  fill(1);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, CopiesOfPageableMemoryAreSynchronousAndOfPinnedMemoryNot) {
+  void *pinned = memory(1 << 20);
+  call(CallId::hipHostMalloc, static_cast<void *>(&pinned), uint64_t(kBytes), 0u);
+  call(CallId::hipMemcpyAsync, memory(0), memory(1 << 21), uint64_t(kBytes), kHostToDevice, stream(1));
+  fill(2);
+  EXPECT_TRUE(races.empty());
+  call(CallId::hipStreamSynchronize, stream(2));
+  call(CallId::hipMemcpyAsync, memory(0), static_cast<const void *>(pinned), uint64_t(kBytes), kHostToDevice,
+       stream(1));
+  fill(2);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, CopiesReadAndWrite) {
+  fill(1);
+  call(CallId::hipMemcpyAsync, memory(4096), memory(0), uint64_t(kBytes), kDeviceToDevice, stream(2)); // reads it
+  EXPECT_EQ(races.size(), 1u);
+  call(CallId::hipStreamSynchronize, stream(1));
+  call(CallId::hipMemcpyAsync, memory(8192), memory(0), uint64_t(kBytes), kDeviceToDevice, stream(1)); // so does this
+  EXPECT_EQ(races.size(), 1u);
+  call(CallId::hipMemset2DAsync, memory(4090), uint64_t(128), 0, uint64_t(6), uint64_t(2),
+       stream(1)); // rows in front and behind
+  EXPECT_EQ(races.size(), 1u);
+  call(CallId::hipMemset2DAsync, memory(4090), uint64_t(128), 0, uint64_t(7), uint64_t(2), stream(1));
+  EXPECT_EQ(races.size(), 2u);
+}
+
+TEST_F(StreamWatchTest, FreesInStreamsAreCommandsAndPlainFreesWaitForTheDevice) {
+  void *block = memory(0);
+  call(CallId::hipMallocAsync, static_cast<void *>(&block), uint64_t(kBytes), stream(1));
+  call(CallId::hipStreamSynchronize, stream(1));
+  launch(2);
+  call(CallId::hipFreeAsync, block, stream(1));
+  EXPECT_EQ(races, (std::vector<std::string>{"hipFreeAsync1 against hipLaunchKernel2"}));
+  races.clear();
+  call(CallId::hipMalloc, static_cast<void *>(&block), uint64_t(kBytes));
+  launch(1);
+  call(CallId::hipFree, block);
+  call(CallId::hipMalloc, static_cast<void *>(&block), uint64_t(kBytes));
+  launch(2);
+  EXPECT_TRUE(races.empty());
+}
+
+TEST_F(StreamWatchTest, CapturedCommandsAreNotExecuted) {
+  call(CallId::hipStreamBeginCapture, stream(1), 0);
+  fill(1);
+  launch(1);
+  void *graph = nullptr;
+  call(CallId::hipStreamEndCapture, stream(1), static_cast<void *>(&graph));
+  fill(2);
+  EXPECT_TRUE(races.empty());
+  EXPECT_EQ(counts().commands, 1u);
+}
+
+TEST_F(StreamWatchTest, BehindAWaitOfUnknownOriginNothingIsReported) {
+  fill(1);
+  wait(2, 7); // an event that nobody has seen being created
+  fill(2);
+  EXPECT_TRUE(races.empty());
+  EXPECT_EQ(counts().orderUnknown, 1u);
+}
+
+TEST_F(StreamWatchTest, TheHostIsWatchedWhileSomethingIsUnderWay) {
+  void *pinned = memory(1 << 20);
+  call(CallId::hipHostMalloc, static_cast<void *>(&pinned), uint64_t(kBytes), 0u);
+  EXPECT_EQ(*StreamWatch::busy(), 0u);
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(1));
+  EXPECT_NE(*StreamWatch::busy(), 0u);
+  watch().hostAccess(memory(0), 4, abi::kAccessWrite, 1); // memory that HIP knows nothing of
+  watch().hostAccess(pinned, 4, abi::kAccessRead, 1);
+  call(CallId::hipStreamSynchronize, stream(1));
+  EXPECT_EQ(*StreamWatch::busy(), 0u);
+  watch().hostAccess(pinned, 4, abi::kAccessRead, 2);
+  const abi::StreamCheckCounts c = counts();
+  EXPECT_EQ(races, (std::vector<std::string>{"0 against hipMemsetAsync1"}));
+  EXPECT_EQ(c.hostAccesses, 1u);
+}
+
+TEST_F(StreamWatchTest, WithoutAToolNothingPilesUp) {
+  watch().attach(nullptr);
+  for (int i = 0; i < 1000; ++i) {
+    fill(1);
+    fill(2);
+  }
+  EXPECT_TRUE(races.empty());
+  EXPECT_EQ(*StreamWatch::busy(), 0u);
+}
+
+} // namespace wavesan::hip
