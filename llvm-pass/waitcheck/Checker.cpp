@@ -112,9 +112,9 @@ private:
 
   /// A call or tail call in a function or kernel.
   struct CallSite {
-    size_t callee = anyone; ///< index; `anyone` if it is not known
+    size_t callee; ///< index; `anyone` if it is not known
     AtCall at;
-    size_t caller = anyone; ///< index; `anyone` for a kernel
+    size_t caller; ///< index; `anyone` for a kernel
   };
   static constexpr size_t anyone = ~size_t(0);
 
@@ -275,13 +275,7 @@ private:
         const Block &block = f->blocks[b];
         if (block.call == CallKind::None)
           continue;
-        CallSite site;
-        site.caller = index[k];
-        site.at = pendingAtCall(*isa, *f, s, b);
-        const auto known = byAddress.find(block.callee);
-        if (block.call == CallKind::Known && known != byAddress.end() && !object.isRelocatable())
-          site.callee = known->second;
-        found[k].push_back(site);
+        found[k].push_back({calleeOf(block), pendingAtCall(*isa, *f, s, b), index[k]});
       }
     });
     std::vector<CallSite> sites;
@@ -394,14 +388,18 @@ private:
     return llvm::Error::success();
   }
 
+  /// The index of the function that a block calls; `anyone` if it is not known.
+  size_t calleeOf(const Block &b) const {
+    // In a relocatable file addresses are not final: the callee may be any function.
+    if (b.call != CallKind::Known || object.isRelocatable())
+      return anyone;
+    const auto known = byAddress.find(b.callee);
+    return known == byAddress.end() ? anyone : known->second;
+  }
+
   CallFacts factsOf(const Block &b) const {
-    if (b.call == CallKind::Known) {
-      auto known = byAddress.find(b.callee);
-      // In a relocatable file addresses are not final: the callee may be any function.
-      if (known != byAddress.end() && !object.isRelocatable())
-        return callees[known->second].facts;
-    }
-    return factsOfAll;
+    const size_t callee = calleeOf(b);
+    return callee == anyone ? factsOfAll : callees[callee].facts;
   }
 
   void countGaps(Function &f, CheckResult &to) const {

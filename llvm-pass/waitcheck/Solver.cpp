@@ -6,14 +6,6 @@
 
 namespace wavesan::waitcheck {
 
-namespace {
-
-CounterSet counterBit(const IsaContext &isa, const Item &item) {
-  return static_cast<CounterSet>(1u << static_cast<unsigned>(isa.generation().counter(item.cls())));
-}
-
-} // namespace
-
 Solution solve(const IsaContext &isa, const Function &f, CalleeFacts callee) {
   Solution s;
   const size_t n = f.blocks.size();

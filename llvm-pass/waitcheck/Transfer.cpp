@@ -188,8 +188,7 @@ void Transfer::checkEntry(const PendingState &state, const Decoded &d, const Ope
   for (const Item &item : state.at(memorySlot)) {
     if (item.kind() != ItemKind::Anything)
       continue;
-    const unsigned counter = static_cast<unsigned>(isa.generation().counter(item.cls()));
-    auto callersHave = [&](CounterSet counters) { return (counters >> counter & 1) != 0; };
+    auto callersHave = [&](CounterSet counters) { return (counters & counterBit(isa, item)) != 0; };
     bool touched = vector;
     if (item.cls() == OrderClass::EntryKm)
       touched = scalar;
@@ -197,7 +196,7 @@ void Transfer::checkEntry(const PendingState &state, const Decoded &d, const Ope
       touched = vector || scalar;
     touched &= callersHave(function.callers.registers);
     if (d.facts.control == Control::Barrier)
-      touched |= callersHave(function.callers.ldsWrites) || callersHave(function.callers.ldsCopies);
+      touched |= callersHave(function.callers.ldsWrites | function.callers.ldsCopies);
     else if (readsLds(d))
       touched |= callersHave(function.callers.ldsCopies);
     if (touched)

@@ -23,6 +23,11 @@ struct Hazard {
   bool unknownIndex = false; ///< no hazard for sure: an index without known bounds may choose the register
 };
 
+/// The counter of an item, as a set. Not for items of class WaitStates, which have none.
+inline CounterSet counterBit(const IsaContext &isa, const Item &item) {
+  return static_cast<CounterSet>(1u << static_cast<unsigned>(isa.generation().counter(item.cls())));
+}
+
 /// Steps through the instructions of one function.
 ///
 /// Order within an instruction: its events are issued (a full counter must drain first), then operands are checked,
@@ -68,8 +73,7 @@ private:
   void checkEntry(const PendingState &state, const Decoded &d, const Operands &operands, uint32_t i,
                   std::vector<Hazard> &found) const;
   bool isProved(const Item &item, const CallFacts &call) const {
-    return item.cls() != OrderClass::WaitStates &&
-           (call.proves >> static_cast<unsigned>(isa.generation().counter(item.cls())) & 1);
+    return item.cls() != OrderClass::WaitStates && (call.proves & counterBit(isa, item)) != 0;
   }
   /// Whether an index chooses among registers like this one.
   bool isChosen(const Decoded &d, uint16_t slot) const {

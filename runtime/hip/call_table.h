@@ -57,6 +57,21 @@ enum class Action : uint8_t {
   DeviceReset
 };
 
+/// Whether the call puts something into a stream.
+constexpr bool isCommand(Action action) {
+  switch (action) {
+  case Action::Command:
+  case Action::LaunchWithEvents:
+  case Action::EventRecord:
+  case Action::StreamWaitEvent:
+  case Action::WaitValue:
+  case Action::WriteValue:
+    return true;
+  default:
+    return false;
+  }
+}
+
 enum class CallId : uint16_t {
 #define WAVESAN_HIP_ENTRY(Name, Symbol, Category, Action, ...) Name,
 #include "hip_calls.def"

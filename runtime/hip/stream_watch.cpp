@@ -19,20 +19,6 @@ struct LaunchUnderWay {
 };
 __attribute__((tls_model("initial-exec"))) thread_local LaunchUnderWay launchUnderWay = {};
 
-bool isCommand(Action action) {
-  switch (action) {
-  case Action::Command:
-  case Action::LaunchWithEvents:
-  case Action::EventRecord:
-  case Action::StreamWaitEvent:
-  case Action::WaitValue:
-  case Action::WriteValue:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// Has dispatches of the program's kernels.
 bool isLaunch(const CallRecord &record) {
   const CallInfo &info = infoOf(record.id);
@@ -200,8 +186,6 @@ void StreamWatch::hostWaits(const Clock &known) {
   Checker->hostWaited(Order.floor(), Order.host());
 }
 
-void StreamWatch::hostWaitsForUnknown() { Order.hostWaitsForUnknown(); }
-
 void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
   if (Abandoned)
     return;
@@ -214,30 +198,10 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
       Checker->cancel(call.launch);
     return;
   }
-  switch (record.waitKind) {
-  case WaitKind::StreamForEvent:
-  case WaitKind::StreamForValue:
-    if (record.wait.state == WaitState::Resolved && record.wait.producer.knows)
-      Order.streamWaits(record.clock.stream, record.wait.producer.knows);
-    else if (record.wait.state == WaitState::Resolved || !isKnown(record.wait.state))
-      Order.streamWaitsForUnknown(record.clock.stream);
-    break;
-  case WaitKind::HostForEvent:
-    if (record.wait.state == WaitState::Resolved && record.wait.producer.knows)
-      hostWaits(record.wait.producer.knows);
-    else if (record.wait.state == WaitState::Resolved || !isKnown(record.wait.state))
-      hostWaitsForUnknown();
-    break;
-  case WaitKind::HostForStream:
-  case WaitKind::HostForDevice:
-  case WaitKind::None:
-    break;
-  }
+  waits(record);
   if (isCommand(action)) // a wait is one, too
     submit(call, record, arguments);
-  if (waitsForStream(action) && record.waitKind != WaitKind::None)
-    hostWaits(call.atEntry);
-  if (waitsForDevice(record, arguments))
+  if ((waitsForStream(action) && record.waitKind != WaitKind::None) || waitsForDevice(record, arguments))
     hostWaits(call.atEntry);
   if (action == Action::StreamDestroy)
     Order.endStream(record.clock.stream);
@@ -247,15 +211,37 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
   ++Failures;
 }
 
+/// What the call learns through an event or a value; a whole stream or device: call.atEntry.
+void StreamWatch::waits(const CallRecord &record) {
+  const bool inStream = record.waitKind == WaitKind::StreamForEvent || record.waitKind == WaitKind::StreamForValue;
+  if (!inStream && record.waitKind != WaitKind::HostForEvent)
+    return;
+  const bool resolved = record.wait.state == WaitState::Resolved;
+  if (resolved && record.wait.producer.knows) {
+    if (inStream)
+      Order.streamWaits(record.clock.stream, record.wait.producer.knows);
+    else
+      hostWaits(record.wait.producer.knows);
+  } else if (resolved || !isKnown(record.wait.state)) {
+    if (inStream)
+      Order.streamWaitsForUnknown(record.clock.stream);
+    else
+      Order.hostWaitsForUnknown();
+  }
+}
+
+void StreamWatch::addBlock(const streams::Range &block) {
+  if (block.begin == block.end)
+    return;
+  Memory.add(reinterpret_cast<const void *>(block.begin), block.end - block.begin);
+  Checker->newMemory(block.begin, block.end);
+}
+
 /// Allocations and frees.
 void StreamWatch::stored(const CallRecord &record, const CallArguments &arguments) {
   const CallInfo &info = infoOf(record.id);
   if (info.category == Category::Allocate && info.action == Action::None) {
-    const streams::Range made = allocatedBy(record.id, arguments);
-    if (made.begin == made.end)
-      return;
-    Memory.add(reinterpret_cast<const void *>(made.begin), made.end - made.begin);
-    Checker->newMemory(made.begin, made.end);
+    addBlock(allocatedBy(record.id, arguments));
   } else if (record.id == CallId::hipHostRegister) {
     Memory.add(arguments.pointers[0], arguments.numbers[0]);
   } else if (record.id == CallId::hipHostUnregister ||
@@ -308,9 +294,8 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     if (free) {
       block.begin = reinterpret_cast<uint64_t>(arguments.pointers[0]);
       block.end = block.begin + Memory.take(arguments.pointers[0]);
-    } else if (block.begin != block.end) {
-      Memory.add(reinterpret_cast<const void *>(block.begin), block.end - block.begin);
-      Checker->newMemory(block.begin, block.end);
+    } else {
+      addBlock(block);
     }
     submits = block.begin != block.end;
     Checker->counts.rangesUnknown += !submits && free;

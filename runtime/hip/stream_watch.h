@@ -64,7 +64,8 @@ private:
   struct State;
   void reset();
   void hostWaits(const streams::Clock &known);
-  void hostWaitsForUnknown();
+  void waits(const CallRecord &);
+  void addBlock(const streams::Range &);
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
   void stored(const CallRecord &, const CallArguments &);
   void pass(std::vector<streams::FoundRace> races) noexcept;

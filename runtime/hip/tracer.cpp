@@ -16,21 +16,6 @@ uint64_t now() {
   return uint64_t(time.tv_sec) * 1'000'000'000 + uint64_t(time.tv_nsec);
 }
 
-/// Whether the call puts something into a stream.
-bool isCommand(Action action) {
-  switch (action) {
-  case Action::Command:
-  case Action::LaunchWithEvents:
-  case Action::EventRecord:
-  case Action::StreamWaitEvent:
-  case Action::WaitValue:
-  case Action::WriteValue:
-    return true;
-  default:
-    return false;
-  }
-}
-
 WaitKind waitKindOf(Action action) {
   switch (action) {
   case Action::StreamWaitEvent:

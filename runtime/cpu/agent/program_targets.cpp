@@ -6,10 +6,9 @@
 #include "gpu_target.h"
 #include "kernel_metadata.h"
 #include "wavesan/abi/hooks.h"
+#include "wavesan/abi/offload_bundle.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -18,9 +17,6 @@
 
 namespace wavesan::agent {
 namespace {
-
-constexpr char kBundleMagic[] = "__CLANG_OFFLOAD_BUNDLE__";
-constexpr size_t kMagicBytes = sizeof(kBundleMagic) - 1;
 
 /// A file mapped read-only.
 class MappedFile {
@@ -54,19 +50,6 @@ void addUnique(std::vector<std::string> &list, std::string_view name) {
     list.emplace_back(name);
 }
 
-/// "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" -> "gfx90a"; empty for host entries.
-std::string_view targetOfBundleId(std::string_view id) {
-  if (id.find("amdgcn") == std::string_view::npos)
-    return {};
-  size_t pos = id.rfind("-gfx");
-  if (pos == std::string_view::npos)
-    return {};
-  id.remove_prefix(pos + 1);
-  id = id.substr(0, id.find(':'));
-  const bool isName = std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
-  return isName ? id : std::string_view(); // a file may hold anything; messages are one line
-}
-
 /// Empty, or what is wrong with the code object.
 std::string readCodeObject(std::string_view bytes, std::string_view target, ProgramTargets &targets) {
   std::string error;
@@ -80,36 +63,22 @@ std::string readCodeObject(std::string_view bytes, std::string_view target, Prog
   return isReadableMetadata(elf->findNote(kNoteOwner, kNoteMetadata)) ? "" : "its kernels' metadata cannot be read";
 }
 
-/// One bundle: magic, entry count, then per entry offset, size, id length, id; offsets are from the magic. The bundle's
-/// size, or 0 if it is not whole.
+/// The bundle's size, or 0 if it is not whole.
 size_t readBundle(std::string_view bytes, ProgramTargets &targets, std::vector<std::string> &own) {
-  size_t pos = kMagicBytes, end = pos;
-  auto read64 = [&](uint64_t &value) {
-    if (bytes.size() - pos < sizeof(value))
-      return false;
-    std::memcpy(&value, bytes.data() + pos, sizeof(value));
-    pos += sizeof(value);
-    return true;
-  };
-  uint64_t count;
-  if (!read64(count))
-    return 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    uint64_t offset, size, idBytes;
-    if (!read64(offset) || !read64(size) || !read64(idBytes) || idBytes > bytes.size() - pos)
-      return 0;
-    std::string_view target = targetOfBundleId(bytes.substr(pos, idBytes));
-    pos += idBytes;
-    if (offset > bytes.size() || size > bytes.size() - offset)
-      return 0;
-    end = std::max({end, pos, size_t(offset + size)});
-    if (target.empty())
-      continue;
-    addUnique(own, target);
-    if (std::string error = readCodeObject(bytes.substr(offset, size), target, targets); !error.empty())
-      targets.damage.push_back("code object for " + std::string(target) + ": " + error);
-  }
-  return end;
+  size_t end = abi::kOffloadBundleMagic.size();
+  const bool whole =
+      abi::visitBundle(bytes, [&](std::string_view target, uint64_t offset, uint64_t size, size_t table) {
+        if (offset > bytes.size() || size > bytes.size() - offset)
+          return false;
+        end = std::max({end, table, size_t(offset + size)});
+        if (target.empty())
+          return true;
+        addUnique(own, target);
+        if (std::string error = readCodeObject(bytes.substr(offset, size), target, targets); !error.empty())
+          targets.damage.push_back("code object for " + std::string(target) + ": " + error);
+        return true;
+      });
+  return whole ? end : 0;
 }
 
 /// The bundle's size, or what of it is certain.
@@ -122,7 +91,7 @@ size_t addBundle(std::string_view bytes, ProgramTargets &targets) {
     addUnique(targets.all, target);
   if (!own.empty())
     targets.bundles.push_back(std::move(own));
-  return std::max(size, kMagicBytes);
+  return std::max(size, abi::kOffloadBundleMagic.size());
 }
 
 std::string joined(const std::vector<std::string> &names) {
@@ -140,11 +109,11 @@ bool contains(const std::vector<std::string> &names, std::string_view name) {
 
 void addBundles(std::string_view bytes, ProgramTargets &targets) {
   // A section holds one bundle per translation unit, each aligned in an unspecified way.
-  size_t pos = bytes.find(kBundleMagic);
+  size_t pos = bytes.find(abi::kOffloadBundleMagic);
   if (!bytes.empty() && pos == std::string_view::npos)
     targets.damage.push_back("section .hip_fatbin: no offload bundle in it");
   while (pos != std::string_view::npos)
-    pos = bytes.find(kBundleMagic, pos + addBundle(bytes.substr(pos), targets));
+    pos = bytes.find(abi::kOffloadBundleMagic, pos + addBundle(bytes.substr(pos), targets));
 }
 
 void addProgramTargets(const char *path, ProgramTargets &targets) {

@@ -120,32 +120,33 @@ uint32_t laneOfB(uint32_t pattern, uint32_t lane) {
 
 float withoutDenormal(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
-template <MatrixElement> struct Arithmetic;
-template <> struct Arithmetic<MatrixElement::Single> {
-  using Sum = float;
-  static float element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    return w.at<float>(from[index])[lane];
-  }
-  static float multiplyAdd(float a, float b, float c) { return std::fma(a, b, c); }
-  static float done(float sum) { return sum; }
+template <class T> struct Fused {
+  using Sum = T;
+  static T multiplyAdd(T a, T b, T c) { return std::fma(a, b, c); }
+  static T done(T sum) { return sum; }
 };
-template <> struct Arithmetic<MatrixElement::Half> {
-  using Sum = float;
+/// Of single elements, one in each register.
+template <class T> struct Wide : Fused<T> {
+  static T element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
+    return w.at<T>(from[index])[lane];
+  }
+};
+/// Of 16-bit elements. No half is denormal as a float, so both kinds are looked at in their own format.
+template <float (*load)(uint16_t), uint16_t exponent> struct Narrow : Fused<float> {
   static float element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
     const uint16_t bits = w.at<uint16_t>(from[index])[lane];
-    return bits & 0x7c00 ? halfToFloat(bits) : halfToFloat(bits & 0x8000);
+    return load(bits & exponent ? bits : uint16_t(bits & 0x8000));
   }
-  static float multiplyAdd(float a, float b, float c) { return std::fma(a, b, c); }
   static float done(float sum) { return withoutDenormal(sum); }
 };
-template <> struct Arithmetic<MatrixElement::BFloat> {
-  using Sum = float;
-  static float element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    return withoutDenormal(bfloatToFloat(w.at<uint16_t>(from[index])[lane]));
-  }
-  static float multiplyAdd(float a, float b, float c) { return std::fma(a, b, c); }
-  static float done(float sum) { return withoutDenormal(sum); }
-};
+float fromHalf(uint16_t bits) { return halfToFloat(bits); }
+float fromBFloat(uint16_t bits) { return bfloatToFloat(bits); }
+
+template <MatrixElement> struct Arithmetic;
+template <> struct Arithmetic<MatrixElement::Single> : Wide<float> {};
+template <> struct Arithmetic<MatrixElement::Double> : Wide<double> {};
+template <> struct Arithmetic<MatrixElement::Half> : Narrow<fromHalf, 0x7c00> {};
+template <> struct Arithmetic<MatrixElement::BFloat> : Narrow<fromBFloat, 0x7f80> {};
 template <> struct Arithmetic<MatrixElement::Int8> {
   using Sum = int32_t;
   static int32_t element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
@@ -153,14 +154,6 @@ template <> struct Arithmetic<MatrixElement::Int8> {
   }
   static int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) { return int32_t(uint32_t(a * b) + uint32_t(c)); }
   static int32_t done(int32_t sum) { return sum; }
-};
-template <> struct Arithmetic<MatrixElement::Double> {
-  using Sum = double;
-  static double element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    return w.at<double>(from[index])[lane];
-  }
-  static double multiplyAdd(double a, double b, double c) { return std::fma(a, b, c); }
-  static double done(double sum) { return sum; }
 };
 
 template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {

@@ -12,37 +12,14 @@ The source marks the two lines of the host's code that the report must name, whe
 import argparse
 import os
 import re
-import subprocess
 import sys
 
-LIMIT_SECONDS = int(os.environ.get("WAVESAN_TEST_LIMIT_SECONDS", "120"))
+from judging import Failure, expected_fix, marked_line, run
+
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (.*)$")
 PLACE = re.compile(r"^ +.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?"
                      r"(?:, (\d+) commands in (\d+) streams compared(?: with (\d+) access(?:es)? of the host)?)?$", re.M)
-
-
-class Failure(Exception):
-    pass
-
-
-def run(command, environment=None):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS,
-                              env={**os.environ, **(environment or {})})
-    except subprocess.TimeoutExpired:
-        raise Failure(f"not finished after {LIMIT_SECONDS} s: {' '.join(command)}")
-    print("$", " ".join(command), f"-> {done.returncode}")
-    print(done.stdout + done.stderr)
-    return done
-
-
-def line_of(source, name):
-    with open(source, encoding="utf-8") as f:
-        lines = [n for n, line in enumerate(f, 1) if name in re.split(r"[ ,]+", line.partition("//")[2].strip())]
-    if len(lines) != 1:
-        raise Failure(f"{len(lines)} lines are marked {name}")
-    return lines[0]
 
 
 def reports_of(text):
@@ -72,7 +49,7 @@ def summary_of(done):
 
 def expect_race(done, args):
     name = os.path.basename(args.source)
-    wanted = {(name, line_of(args.source, mark)) for mark in ("RACE-A", "RACE-B")}
+    wanted = {(name, marked_line(args.source, mark)) for mark in ("RACE-A", "RACE-B")}
     reports, races = reports_of(done.stderr), summary_of(done)[2]
     if done.returncode != 66:
         raise Failure(f"exit status {done.returncode} instead of 66")
@@ -84,8 +61,7 @@ def expect_race(done, args):
     if not any(wanted <= set(r["places"]) for r in reports):
         raise Failure(f"no report names the marked lines {sorted(wanted)}: {[r['places'] for r in reports]}")
     if args.fix:
-        expected = re.sub(r"\{([A-Z-]+)\}",
-                          lambda m: str(line_of(args.source, "RACE-" + m[1] if m[1] in ("A", "B") else m[1])), args.fix)
+        expected = expected_fix(args.fix, lambda mark: marked_line(args.source, "RACE-" + mark if mark in ("A", "B") else mark))
         if not any(re.search(expected, r["fix"]) for r in reports):
             raise Failure(f"no fix matches \"{expected}\": {[r['fix'] for r in reports]}")
 

@@ -18,10 +18,10 @@ With --seeds=N each build is run N times, with another order of the waves each t
 import argparse
 import os
 import re
-import subprocess
 import sys
 
-LIMIT_SECONDS = int(os.environ.get("WAVESAN_TEST_LIMIT_SECONDS", "120"))  # for one command
+from judging import Failure, expected_fix, marked_line, run
+
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
@@ -31,10 +31,6 @@ GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
 WAVE_SIZE = re.compile(r"^  kernel .*wave size (\d+)$")
 SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?$", re.M)
-
-
-class Failure(Exception):
-    pass
 
 
 class Report:
@@ -82,29 +78,9 @@ def marked_lines(source):
     return marks["A"], marks["B"]
 
 
-def expected_fix(args):
-    def line_of(match):
-        if match[1] in ("A", "B"):
-            return str(marked_lines(args.source)[match[1] == "B"])
-        with open(args.source, encoding="utf-8") as f:
-            lines = [n for n, line in enumerate(f, 1) if match[1] in line.partition("//")[2].split()]
-        if len(lines) != 1:
-            raise Failure(f"{len(lines)} lines are marked {match[1]}")
-        return str(lines[0])
-
-    return re.sub(r"\{([A-Z-]+)\}", line_of, args.fix)
-
-
-def run(command, options=""):
-    environment = {**os.environ, "WAVESAN_OPTIONS": options} if options else None
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_SECONDS,
-                              env=environment)
-    except subprocess.TimeoutExpired:
-        raise Failure(f"not finished after {LIMIT_SECONDS} s: {' '.join(command)}")
-    print("$", " ".join(command), f"-> {done.returncode}")
-    print(done.stdout + done.stderr)
-    return done
+def expected(args):
+    ends = dict(zip("AB", marked_lines(args.source)))
+    return expected_fix(args.fix, lambda mark: ends[mark] if mark in ends else marked_line(args.source, mark))
 
 
 def compile_program(args, output, extra):
@@ -144,8 +120,8 @@ def expect_race(done, args, target):
     for report in reports:
         if report.kind != args.kind:
             raise Failure(f"class {report.kind} instead of {args.kind}")
-        if args.fix and not re.search(expected_fix(args), report.fix):
-            raise Failure(f"the fix is \"{report.fix}\", expected \"{expected_fix(args)}\"")
+        if args.fix and not re.search(expected(args), report.fix):
+            raise Failure(f"the fix is \"{report.fix}\", expected \"{expected(args)}\"")
         sides = report.sides(name)
         if len(sides) != 2 or not set(sides) <= wanted:
             raise Failure(f"a report names {sides}, marked are {sorted(wanted)}")
