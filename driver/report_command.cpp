@@ -151,7 +151,7 @@ int reportCommand(const std::vector<std::string> &words) {
     return fail("report: " + error);
   // What was only counted cannot be filtered: it remains.
   const report::Summary &s = document->summary;
-  return document->races.empty() && s.waitHazards == 0 && s.racesNotPrinted == 0 && s.racesDropped == 0 ? 0 : request.exitcode;
+  return report::countOf(document->races, report::Severity::Error) == 0 && s.waitHazards == 0 && s.racesNotPrinted == 0 && s.racesDropped == 0 ? 0 : request.exitcode;
 }
 
 } // namespace wavesan::driver

@@ -90,8 +90,8 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   if (c.lanesUnchecked != 0)
     ++Sum.unchecked[{kernel.display, "some of its accesses, between lanes of one wave: too many to remember"}];
   Sum.globalUnchecked += (c.checkedSpaces & abi::kChecksGlobal) == 0;
-  Sum.copiesUnchecked += (kernel.twin->copiesAsync || kernel.twin->countsLdsWaits) &&
-                         (c.checkedSpaces & abi::kChecksCopies) == 0;
+  Sum.copiesUnchecked +=
+      (kernel.twin->copiesAsync || kernel.twin->countsLdsWaits) && (c.checkedSpaces & abi::kChecksCopies) == 0;
   Sum.failedDispatches += result.failed;
   Page.add(&abi::StatusPage::checkedAccesses, c.checkedAccesses);
   std::string identity = kernel.name + '\n' + kernel.twin->file + '\n' + std::to_string(kernel.twin->line);
@@ -127,8 +127,8 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     const uint32_t *step = stepOf(*record);
     return step && record->epoch > *step;
   });
-  // Where a barrier is missing between waves, the same two accesses are often unordered within a wave as well, in arms that
-  // the compiler made of the branch around one of them. The race between waves says all of it.
+  // Where a barrier is missing between waves, the same two accesses are often unordered within a wave as well, in arms
+  // that the compiler made of the branch around one of them. The race between waves says all of it.
   const auto sitesOf = [](const abi::RaceRecord &r) { return std::minmax(r.current.site, r.previous.site); };
   std::set<std::pair<uint32_t, uint32_t>> betweenWaves;
   for (const abi::RaceRecord *record : records)
@@ -175,9 +175,15 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     race.occurrences = group.count;
     race.bothOrders = group.otherWay != nullptr;
     report::makePrintable(race);
-    static const std::string kNoEarlyExits = "option early_exit=off";
-    const bool ignored = IgnoreEarlyExits && race.raceClass == abi::RaceClass::EarlyExit;
-    const std::string *suppression = ignored ? &kNoEarlyExits : Known.match(race);
+    const std::string *suppression = nullptr;
+    if (auto rule = Severities.find(race.raceClass); rule != Severities.end()) {
+      if (rule->second.severity)
+        race.severity = *rule->second.severity;
+      else
+        suppression = &rule->second.name;
+    }
+    if (!suppression)
+      suppression = Known.match(race);
     KnownRaces.emplace(*keys[i], suppression != nullptr);
     if (suppression)
       ++Sum.suppressed[*suppression];
@@ -187,10 +193,12 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
 }
 
 void Findings::addRace(const report::Race &race) {
-  ++Sum.races;
-  Page.add(&abi::StatusPage::races);
-  if (Sum.races > MaxReports) {
-    ++Sum.racesNotPrinted;
+  const bool warning = race.severity == report::Severity::Warning;
+  ++(warning ? Sum.warnings : Sum.races);
+  if (!warning)
+    Page.add(&abi::StatusPage::races);
+  if (Sum.races + Sum.warnings > MaxReports) {
+    ++(warning ? Sum.warningsNotPrinted : Sum.racesNotPrinted);
     return;
   }
   Out.text->onRace(race);

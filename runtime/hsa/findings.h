@@ -12,6 +12,7 @@
 #include "wait_check.h"
 
 #include "wavesan/abi/dispatch.h"
+#include "wavesan/report/race.h"
 #include "wavesan/report/suppressions.h"
 
 #include <cstdint>
@@ -19,8 +20,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wavesan::hsa {
@@ -62,14 +65,21 @@ public:
   /// A failure of the tool itself. The same line is printed once, however often it happens.
   void error(const std::string &line);
 
-  /// From now on early exits are counted as suppressed (option early_exit).
-  void ignoreEarlyExits() { IgnoreEarlyExits = true; }
+  /// How findings of a class count from now on; others are errors. `severity` empty: they are counted as suppressed
+  /// by `rule`. Call it before the first dispatch.
+  void setSeverity(abi::RaceClass c, std::optional<report::Severity> severity, std::string rule) {
+    Severities[c] = {severity, std::move(rule)};
+  }
   /// One message for each suppression that has matched nothing.
   void namesUnusedSuppressions();
   /// Passes the summary to the sinks, the first time it is called.
   void finish();
 
 private:
+  struct ClassRule {
+    std::optional<report::Severity> severity;
+    std::string name;
+  };
   void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
   void addRace(const report::Race &race);
   void say(const std::string &line);
@@ -85,7 +95,7 @@ private:
   std::set<std::string> CheckedKernels;   ///< name and place of definition
   std::map<std::string, bool> KnownRaces; ///< RaceKey::text -> suppressed
   std::set<std::string> PrintedErrors;
-  bool IgnoreEarlyExits = false;
+  std::map<abi::RaceClass, ClassRule> Severities;
   bool Finished = false;
 };
 

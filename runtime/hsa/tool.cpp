@@ -9,6 +9,7 @@
 #include "replay_service.h"
 
 #include <cstdio>
+#include <optional>
 #include <unistd.h>
 
 namespace wavesan::hsa {
@@ -18,6 +19,23 @@ constexpr std::chrono::seconds kEndLimit(5);
 
 /// Trivially destructible: interceptors may run while the process's static objects are being destroyed.
 std::atomic<Tool *> CurrentTool{nullptr};
+
+/// The classes whose severity is a choice.
+void setSeverities(Findings &findings, const abi::Options &options) {
+  const auto set = [&](abi::RaceClass c, const char *option, const std::string &value) {
+    std::optional<report::Severity> severity;
+    if (value != "off")
+      severity = value == "warning" ? report::Severity::Warning : report::Severity::Error;
+    findings.setSeverity(c, severity, std::string("option ") + option + "=off");
+  };
+  set(abi::RaceClass::EarlyExit, "early_exit", options.early_exit);
+  // Whoever asks for the language's order wants code that does not rest on what the compiler chooses.
+  const bool automatic = options.wave_order_dependent == "auto";
+  set(abi::RaceClass::WaveOrder, "wave_order_dependent",
+      !automatic                         ? options.wave_order_dependent
+      : options.wave_order == "language" ? "error"
+                                         : "warning");
+}
 } // namespace
 
 Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
@@ -36,8 +54,7 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
                    bytes += range.bytes;
                return bytes;
              }),
-      resources(api, options.max_races), drain(api, resources, findings),
-      queues(std::make_unique<QueueRegistry>()) {}
+      resources(api, options.max_races), drain(api, resources, findings), queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
   abi::OptionErrors optionErrors;
@@ -64,8 +81,7 @@ bool Tool::load(HsaApiTable *table) {
     tool->findings.message("warning: " + warning);
   for (const std::string &error : errors)
     tool->findings.error(error);
-  if (tool->options.early_exit == "off")
-    tool->findings.ignoreEarlyExits();
+  setSeverities(tool->findings, tool->options);
   if (tool->options.help)
     tool->printOptions();
   tool->Previous = CurrentTool.exchange(tool, std::memory_order_acq_rel);
@@ -98,10 +114,11 @@ void Tool::sayForkedAway() {
     return;
   status->add(&abi::StatusPage::errors);
   char line[160];
-  const int n = std::snprintf(line, sizeof(line),
-                              "wavesan: process %d was forked from an HSA program and did not call exec: its kernels are "
-                              "not checked\n",
-                              int(self));
+  const int n =
+      std::snprintf(line, sizeof(line),
+                    "wavesan: process %d was forked from an HSA program and did not call exec: its kernels are "
+                    "not checked\n",
+                    int(self));
   if (n > 0 && write(STDERR_FILENO, line, size_t(n)) < 0)
     return; // nobody listens
 }

@@ -32,9 +32,10 @@ uint64_t saturatingSum(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UIN
 } // namespace
 
 std::string causeKey(const Race &race) {
-  return race.kernelMangled + '\n' + race.kernel + '\n' + std::to_string(uint32_t(race.raceClass)) +
-         std::to_string(uint32_t(race.space)) + std::to_string(int(race.situation)) +
-         (race.betweenWorkgroups() ? 'g' : 'w') + (race.atomicAgainstPlain() ? 'm' : '-') + '\n' + objectKey(race);
+  return race.kernelMangled + '\n' + race.kernel + '\n' + std::to_string(int(race.severity)) +
+         std::to_string(uint32_t(race.raceClass)) + std::to_string(uint32_t(race.space)) +
+         std::to_string(int(race.situation)) + (race.betweenWorkgroups() ? 'g' : 'w') +
+         (race.atomicAgainstPlain() ? 'm' : '-') + '\n' + objectKey(race);
 }
 
 std::string missingText(const Race &race) {
@@ -107,7 +108,7 @@ std::vector<Cause> groupByCause(const std::vector<Race> &races) {
   }
   auto rank = [&](const Cause &cause) {
     const Race &first = races[cause.races.front()];
-    return std::make_tuple(uint32_t(first.raceClass), UINT64_MAX - uint64_t(cause.races.size()),
+    return std::make_tuple(first.severity, uint32_t(first.raceClass), UINT64_MAX - uint64_t(cause.races.size()),
                            UINT64_MAX - cause.occurrences, first.kernel, positionOf(first.current),
                            positionOf(first.previous), objectKey(first));
   };

@@ -236,6 +236,8 @@ void readPlace(const Value &place, Race &race) {
 Race raceOf(const Value &value) {
   Race race;
   race.raceClass = classOf(value["class"]);
+  if (value.has("severity")) // absent in reports of earlier versions
+    race.severity = value["severity"].named(kSeverities);
   race.space = value["space"].named(kSpaces);
   race.order = value["order"].named(kOrders);
   race.situation = value["situation"].named(kSituations);
@@ -314,6 +316,9 @@ Summary summaryOf(const Value &value) {
   Summary s;
   for (const auto &count : kCounts)
     s.*count.value = value[count.name].number<uint64_t>();
+  for (const auto &count : kWarningCounts)
+    if (value.has(count.name))
+      s.*count.value = value[count.name].number<uint64_t>();
   for (const auto &count : kWaitCounts)
     if (value.has(count.name))
       s.*count.value = value[count.name].number<uint64_t>();
@@ -381,8 +386,10 @@ Document documentOf(const Json &json) {
   root["messages"].forEach([&](const Value &v) { document.messages.push_back(v.text()); });
   document.summary = summaryOf(root["summary"]);
   const Summary &s = document.summary;
-  if (s.races < document.races.size())
+  if (s.races < countOf(document.races, Severity::Error))
     throw Damaged{"damaged report: summary.races is less than the races listed"};
+  if (s.warnings < countOf(document.races, Severity::Warning))
+    throw Damaged{"damaged report: summary.warnings is less than the warnings listed"};
   if (s.waitHazards < document.waitHazards.size())
     throw Damaged{"damaged report: summary.waitHazards is less than the wait hazards listed"};
   return document;

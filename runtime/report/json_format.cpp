@@ -122,6 +122,7 @@ Json commandsJson(const CommandPair &pair) {
 
 Json raceJson(const Race &race) {
   Json out = {{"class", className(race.raceClass)},
+              {"severity", nameOf(kSeverities, race.severity)},
               {"space", nameOf(kSpaces, race.space)},
               {"order", nameOf(kOrders, race.order)},
               {"situation", nameOf(kSituations, race.situation)},
@@ -193,6 +194,8 @@ Json countsJson(const std::map<std::string, uint64_t> &counts, const char *keyNa
 Json summaryJson(const Summary &s) {
   Json out, losses;
   for (const auto &count : kCounts)
+    out[count.name] = s.*count.value;
+  for (const auto &count : kWarningCounts)
     out[count.name] = s.*count.value;
   for (const auto &count : kWaitCounts)
     out[count.name] = s.*count.value;

@@ -25,6 +25,7 @@ template <class Value> struct Named {
 inline constexpr Named<Order> kOrders[] = {{Order::ReadAfterWrite, "read-after-write"},
                                            {Order::WriteAfterRead, "write-after-read"},
                                            {Order::WriteAfterWrite, "write-after-write"}};
+inline constexpr Named<Severity> kSeverities[] = {{Severity::Error, "error"}, {Severity::Warning, "warning"}};
 inline constexpr Named<Situation> kSituations[] = {{Situation::Unknown, "unknown"},
                                                    {Situation::StraightLine, "straight-line"},
                                                    {Situation::LoopCarried, "loop-carried"},
@@ -50,6 +51,7 @@ inline constexpr char kNoPlace[] = "none";
 
 /// Losses of the summary.
 inline constexpr Named<uint64_t Summary::*> kLosses[] = {{&Summary::racesNotPrinted, "racesNotPrinted"},
+                                                         {&Summary::warningsNotPrinted, "warningsNotPrinted"},
                                                          {&Summary::laterOccurrences, "laterOccurrences"},
                                                          {&Summary::racesDropped, "racesDropped"},
                                                          {&Summary::historyOverflow, "historyOverflow"},
@@ -71,6 +73,9 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
                                                          {&Summary::races, "races"},
                                                          {&Summary::dispatches, "dispatches"},
                                                          {&Summary::checkedDispatches, "checkedDispatches"}};
+
+/// Absent in reports of earlier versions.
+inline constexpr Named<uint64_t Summary::*> kWarningCounts[] = {{&Summary::warnings, "warnings"}};
 
 /// Of the option check_waits; absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kWaitCounts[] = {{&Summary::waitObjects, "waitObjects"},

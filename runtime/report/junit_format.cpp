@@ -89,12 +89,16 @@ std::string junitText(const Document &document) {
   TextOptions options;
   options.directory = document.directory;
   for (const Race &race : document.races) {
-    ++cases.failures;
+    const bool warning = race.severity == Severity::Warning; // the format knows no warnings: a passed case with its text
+    cases.failures += !warning;
+    const std::string text = escaped(raceText(race, options));
     cases.add("wavesan." + (race.kernel.empty() ? std::string("unknown") : race.kernel),
-              className(race.raceClass) + " " + positionText(race.current, document.directory) + " against " +
+              (warning ? "warning: " : "") + className(race.raceClass) + " " +
+                  positionText(race.current, document.directory) + " against " +
                   positionText(race.previous, document.directory),
-              "<failure type=\"" + className(race.raceClass) + "\" message=\"" + escaped(reasonText(race)) + "\">" +
-                  escaped(raceText(race, options)) + "</failure>");
+              warning ? "<system-out>" + text + "</system-out>"
+                      : "<failure type=\"" + className(race.raceClass) + "\" message=\"" + escaped(reasonText(race)) +
+                            "\">" + text + "</failure>");
   }
   for (const WaitHazard &h : document.waitHazards) {
     ++cases.failures;

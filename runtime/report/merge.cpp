@@ -74,6 +74,7 @@ Document mergeDocuments(std::vector<Document> documents) {
         continue;
       }
       Race &first = merged.races[it->second];
+      first.severity = std::min(first.severity, race.severity); // an error in one process is one
       first.bothOrders = first.bothOrders || race.bothOrders || swapped(first) != swapped(race);
       first.occurrences = saturatingSum(first.occurrences, race.occurrences);
       if (!again)
@@ -91,14 +92,18 @@ Document mergeDocuments(std::vector<Document> documents) {
     merged.summary += document.summary;
   }
   // Races that were only counted cannot be compared.
-  merged.summary.races = saturatingSum(merged.races.size(), merged.summary.racesNotPrinted);
+  merged.summary.races = saturatingSum(countOf(merged.races, Severity::Error), merged.summary.racesNotPrinted);
+  merged.summary.warnings = saturatingSum(countOf(merged.races, Severity::Warning), merged.summary.warningsNotPrinted);
   merged.summary.waitHazards -= std::min(merged.summary.waitHazards, repeatedHazards);
   return merged;
 }
 
 size_t filterRaces(Document &document, const std::function<bool(const Race &)> &keep) {
+  const uint64_t errors = countOf(document.races, Severity::Error), warnings = document.races.size() - errors;
   const size_t removed = std::erase_if(document.races, [&](const Race &race) { return !keep(race); });
-  document.summary.races -= std::min<uint64_t>(document.summary.races, removed);
+  const uint64_t errorsLeft = countOf(document.races, Severity::Error);
+  document.summary.races -= std::min(document.summary.races, errors - errorsLeft);
+  document.summary.warnings -= std::min(document.summary.warnings, warnings - (document.races.size() - errorsLeft));
   return removed;
 }
 

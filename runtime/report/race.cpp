@@ -85,6 +85,10 @@ std::string accessText(uint32_t bits) {
   return atomic ? "atomic " + text : text;
 }
 
+uint64_t countOf(const std::vector<Race> &races, Severity severity) {
+  return uint64_t(std::count_if(races.begin(), races.end(), [&](const Race &r) { return r.severity == severity; }));
+}
+
 std::string className(abi::RaceClass c) {
   switch (c) {
   case abi::RaceClass::Race:

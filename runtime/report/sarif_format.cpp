@@ -135,7 +135,8 @@ std::string resultText(const Race &race) {
   options.sourceExcerpt = false;
   std::string head = raceText(race, options);
   head.resize(head.find('\n'));
-  head.erase(0, head.find(": ", head.find(": ") + 1) + 2);
+  const std::string name = className(race.raceClass) + ": ";
+  head.erase(0, head.find(name) + name.size());
   return head + " in kernel " + (race.kernel.empty() ? "unknown" : race.kernel) + ": " + reasonText(race) +
          ". Fix: " + fixText(race) + ".";
 }
@@ -144,7 +145,7 @@ Json resultJson(const Race &race, const std::string &directory) {
   const bool apart = race.betweenWorkgroups();
   Json out = {{"ruleId", className(race.raceClass)},
               {"ruleIndex", ruleIndex(race.raceClass)},
-              {"level", "error"},
+              {"level", race.severity == Severity::Warning ? "warning" : "error"},
               {"message", text(resultText(race))}};
   const std::string current = race.commands ? sideText(race.commands->current, race.current)
                                             : sideText(race.current, apart);
@@ -228,7 +229,7 @@ Json rulesJson() {
                      {"name", rule.name},
                      {"shortDescription", text(rule.brief)},
                      {"help", text(rule.help)},
-                     {"defaultConfiguration", {{"level", "error"}}}});
+                     {"defaultConfiguration", {{"level", rule.raceClass == abi::RaceClass::WaveOrder ? "warning" : "error"}}}});
   return rules;
 }
 

@@ -113,7 +113,8 @@ std::string placedText(const std::vector<Frame> &frames, const TextOptions &opti
     return " at an unknown line\n";
   const size_t shown = userFrame(frames);
   const Frame &leaf = frames[shown];
-  std::string text = " at " + positionText(leaf, options) + (leaf.function.empty() ? "" : " in " + leaf.function) + "\n";
+  std::string text =
+      " at " + positionText(leaf, options) + (leaf.function.empty() ? "" : " in " + leaf.function) + "\n";
   if (options.sourceExcerpt)
     text += sourceExcerpt(leaf.file, leaf.line, leaf.column, 4);
   for (size_t i = shown; i-- > 0;) {
@@ -153,9 +154,10 @@ std::string accessSides(const Race &race, const TextOptions &options) {
 std::string divergenceSides(const Race &race, const TextOptions &options) {
   const Divergence &d = *race.divergence;
   std::string text = "  " + divergenceSide(race, false) + placedText(userFrames(race.previous.frames), options);
-  text += "  " + divergenceSide(race, true) +
-          (d.currentEnds ? std::string(d.branch.empty() ? " without it" : " without it; the branch that decides is") : "") +
-          placedText(userFrames(d.currentEnds ? d.branch : race.current.frames), options);
+  text +=
+      "  " + divergenceSide(race, true) +
+      (d.currentEnds ? std::string(d.branch.empty() ? " without it" : " without it; the branch that decides is") : "") +
+      placedText(userFrames(d.currentEnds ? d.branch : race.current.frames), options);
   if (!d.currentEnds && !d.branch.empty())
     text += "  the branch that parts them is" + placedText(userFrames(d.branch), options);
   return text;
@@ -166,8 +168,8 @@ std::string commandSide(const Access &access, const CommandSide &side, const Tex
   if (side.kind == CommandSide::Kind::Free || side.kind == CommandSide::Kind::Allocation)
     text += std::string(side.kind == CommandSide::Kind::Free ? "free" : "allocation") + " by " + commandText(side);
   else
-    text += accessText(access.bits) + (access.sizeBytes ? " of " + bytesText(access.sizeBytes) : std::string()) + " by " +
-            commandText(side);
+    text += accessText(access.bits) + (access.sizeBytes ? " of " + bytesText(access.sizeBytes) : std::string()) +
+            " by " + commandText(side);
   const bool kernel = side.kind == CommandSide::Kind::Kernel || side.kind == CommandSide::Kind::Graph;
   const bool host = side.kind == CommandSide::Kind::Host;
   if (kernel && !side.kernel.empty())
@@ -200,15 +202,17 @@ std::string relativePath(const std::string &file, const std::string &dir) {
 std::string raceText(const Race &race, const TextOptions &options) {
   const std::string kernel = race.kernel.empty() ? "unknown" : race.kernel;
   const bool apart = race.betweenWorkgroups();
-  std::string text = colored("wavesan: " + className(race.raceClass) + ":", kAlarm, options) +
+  std::string text = colored(std::string("wavesan: ") + (race.severity == Severity::Warning ? "warning: " : "") +
+                                 className(race.raceClass) + ":",
+                             kAlarm, options) +
                      (race.divergence ? " " + divergenceHead(race)
                                       : (race.space == abi::RaceSpace::Global ? " global memory " : " LDS ") +
                                             orderText(race) + placeText(race)) +
                      "\n";
   if (!race.commands)
     text += "  kernel " + kernel + ", dispatch " + std::to_string(race.dispatch) +
-          (apart ? "" : ", workgroup " + workgroupText(race.current.workgroup)) + ", wave size " +
-          std::to_string(race.waveSize) + "\n";
+            (apart ? "" : ", workgroup " + workgroupText(race.current.workgroup)) + ", wave size " +
+            std::to_string(race.waveSize) + "\n";
   if (race.commands)
     text += commandSides(race, options);
   else if (race.divergence)

@@ -236,7 +236,7 @@ TEST_F(Supervisor, ValuesAreJudgedBeforeTheProgramStarts) {
   };
   const std::string more = " (all options: wavesan help options)";
   for (const auto &[name, values] : {std::pair("hooks", "native, device"), std::pair("color", "auto, always, never"),
-                                     std::pair("early_exit", "error, off")}) {
+                                     std::pair("early_exit", "error, warning, off")}) {
     const std::string setting = name + std::string("=nonsense");
     const std::string line = "option " + std::string(name) + ": 'nonsense' is none of " + values + more;
     expectRefused({"-o", setting}, {}, line);

@@ -1,6 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From records of divergences to reports.
+#include "shared_page.h"
 #include "tool_fixture.h"
 
 namespace wavesan::test {
@@ -46,6 +47,41 @@ TEST_F(ToolTest, TheSameDivergenceIsReportedOnce) {
   }
   unload();
   EXPECT_NE(lastLine().find("1 races"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, TheSeverityOfAnEarlyExitIsAChoice) {
+  SharedPage shared;
+  load("early_exit=warning");
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, earlyExit());
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(shared.page->races.load(), 0u);
+  EXPECT_NE(log().find("wavesan: warning: early-exit: work-items end"), std::string::npos) << log();
+  EXPECT_NE(lastLine().find("0 races, 1 warnings"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, AnEarlyExitIsCountedWhenItIsOff) {
+  SharedPage shared;
+  load("early_exit=off");
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, earlyExit());
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(shared.page->races.load(), 0u);
+  EXPECT_EQ(log().find("wavesan: early-exit"), std::string::npos) << log();
+  EXPECT_NE(log().find("1 race suppressed by option early_exit=off"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, WarningsBeyondTheLimitAreCounted) {
+  load("early_exit=warning:max_reports=1");
+  DispatchPacket original = packet(), twin = submit(original);
+  putRace(twin, earlyExit());
+  putRace(twin, record(kLoadSite, 0, kStoreSite, 1));
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_NE(lastLine().find("1 races, 1 warnings"), std::string::npos) << log();
+  EXPECT_NE(log().find("1 further warning not printed (option max_reports)"), std::string::npos) << log();
 }
 
 TEST_F(ToolTest, DamagedDivergencesAreCounted) {

@@ -1,42 +1,18 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loading, unloading, options, the status page, and ends that are not orderly.
+#include "shared_page.h"
 #include "tool_fixture.h"
 
 #include "wavesan/abi/options.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
 namespace wavesan::test {
-
-namespace {
-
-/// A status page as the driver makes it, announced in the environment.
-struct SharedPage {
-  SharedPage() {
-    Descriptor = memfd_create("wavesan-status", 0);
-    if (ftruncate(Descriptor, 4096) != 0)
-      std::abort();
-    page = static_cast<abi::StatusPage *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, Descriptor, 0));
-    page->magic = abi::kStatusMagic;
-    page->version = abi::kAbiVersion;
-    setenv(abi::kStatusFdVariable, std::to_string(Descriptor).c_str(), 1);
-  }
-  ~SharedPage() {
-    unsetenv(abi::kStatusFdVariable);
-    munmap(page, 4096);
-    close(Descriptor);
-  }
-  int Descriptor;
-  abi::StatusPage *page;
-};
-
-} // namespace
 
 TEST_F(ToolTest, StatusPageIsUpToDateBeforeTheEnd) {
   SharedPage shared;
@@ -153,7 +129,7 @@ TEST_F(ToolTest, ValuesThatDoNotFitMakeTheResultIncomplete) {
   load("early_exit=maybe:color=blue");
   unload();
   std::string text = log();
-  EXPECT_NE(text.find("wavesan: option early_exit: 'maybe' is none of error, off\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("wavesan: option early_exit: 'maybe' is none of error, warning, off\n"), std::string::npos) << text;
   EXPECT_NE(text.find("wavesan: option color: 'blue' is none of auto, always, never\n"), std::string::npos) << text;
   EXPECT_EQ(shared.page->errors, 2u);
 }

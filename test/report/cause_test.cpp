@@ -63,6 +63,17 @@ TEST(Cause, EveryRaceIsInOneCauseAndTheWorstComesFirst) {
   EXPECT_EQ(all.size(), races.size());
 }
 
+TEST(Cause, WarningsComeLast) {
+  std::vector<Race> races = sample();
+  for (Race &r : races)
+    if (r.raceClass == wavesan::abi::RaceClass::Race && r.space == wavesan::abi::RaceSpace::Lds)
+      r.severity = Severity::Warning;
+  const std::vector<Cause> causes = groupByCause(races);
+  ASSERT_EQ(causes.size(), 3u);
+  EXPECT_EQ(causes[2].races.size(), 14u);
+  EXPECT_NE(causesText(races, plain()).find("  warning: race on `tile`"), std::string::npos);
+}
+
 TEST(Cause, TheOrderDoesNotDependOnTheInput) {
   std::vector<Race> races = sample();
   const std::string text = causesText(races, plain());

@@ -167,6 +167,8 @@ TEST(WaveOrderText, SaysThatTheCompilerChooses) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("fix: end the branch between the two"), std::string::npos) << text;
+  r.severity = report::Severity::Warning;
+  EXPECT_TRUE(report::raceText(r, plain()).starts_with("wavesan: warning: wave-order-dependent: LDS write-read"));
 }
 TEST(WaveOrderText, ARaceWithinAWaveSaysWhatTheHardwareDoes) {
   Race r = race(report::Order::ReadAfterWrite, access(R, 1, 40, {at(12, 3)}), access(W, 1, 4, {at(9, 3)}));

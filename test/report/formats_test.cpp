@@ -4,6 +4,7 @@
 #include "sample_documents.h"
 
 #include "wavesan/report/document.h"
+#include "wavesan/report/document_reader.h"
 #include "wavesan/report/text_sink.h"
 
 #include <gtest/gtest.h>
@@ -178,6 +179,38 @@ TEST(Formats, Json) {
   EXPECT_EQ(s["uncheckedKernels"], Json::array({{{"kernel", "big()"}, {"reason", "too big"}, {"dispatches", 1}}}));
   EXPECT_EQ(s["suppressed"], Json::array({{{"suppression", "race:known (s.txt:1)"}, {"races", 4}}}));
   EXPECT_EQ(s["skippedSites"], Json::array({{{"reason", "inline asm"}, {"places", 2}}}));
+}
+
+TEST(Formats, WarningsAreNoFailures) {
+  Document d = sampleDocument();
+  const size_t errors = d.races.size() - 1;
+  d.races[0].severity = Severity::Warning;
+  --d.summary.races;
+  d.summary.warnings = 1;
+  const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
+  EXPECT_EQ(json["races"][0]["severity"], "warning");
+  EXPECT_EQ(json["races"][1]["severity"], "error");
+  EXPECT_EQ(json["summary"]["warnings"], 1);
+  EXPECT_EQ(sarif["runs"][0]["results"][0]["level"], "warning");
+  EXPECT_EQ(sarif["runs"][0]["results"][1]["level"], "error");
+  const std::string junit = junitText(d), before = junitText(sampleDocument());
+  const auto failures = [](const std::string &xml) {
+    size_t n = 0;
+    for (size_t at = 0; (at = xml.find("<failure ", at)) != std::string::npos; ++at)
+      ++n;
+    return n;
+  };
+  EXPECT_EQ(failures(junit), failures(before) - 1);
+  EXPECT_NE(junit.find("name=\"warning: race "), std::string::npos) << junit;
+  std::string error;
+  std::optional<Document> read = parseDocument(jsonText(d), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(countOf(read->races, Severity::Error), errors);
+  EXPECT_EQ(read->summary.warnings, 1u);
+  Json damaged = json;
+  damaged["summary"]["warnings"] = 0;
+  EXPECT_FALSE(parseDocument(damaged.dump(), error));
+  EXPECT_EQ(error, "damaged report: summary.warnings is less than the warnings listed");
 }
 
 TEST(Formats, SarifHasWhatTheStandardRequires) {

@@ -88,6 +88,22 @@ TEST(Merge, NumbersOfHostileFilesDoNotWrapAround) {
   EXPECT_EQ(merged.processes, UINT64_MAX);
 }
 
+TEST(Merge, WarningsAreNoRaces) {
+  Document a = withRaces({readOf(20, 1)}), b = a, c = withRaces({readOf(20, 1), readOf(21, 1)});
+  a.races[0].severity = c.races[1].severity = Severity::Warning;
+  a.summary.races = 0;
+  a.summary.warnings = c.summary.warnings = c.summary.races = 1;
+  Document merged = mergeDocuments({a, c}); // one process counts the first as a warning, the other as an error
+  ASSERT_EQ(merged.races.size(), 2u);
+  EXPECT_EQ(merged.races[0].severity, Severity::Error);
+  EXPECT_EQ(merged.races[1].severity, Severity::Warning);
+  EXPECT_EQ(merged.summary.races, 1u);
+  EXPECT_EQ(merged.summary.warnings, 1u);
+  EXPECT_EQ(filterRaces(merged, [](const Race &r) { return r.severity == Severity::Error; }), 1u);
+  EXPECT_EQ(merged.summary.races, 1u);
+  EXPECT_EQ(merged.summary.warnings, 0u);
+}
+
 TEST(Merge, FiltersAndSuppressionsKeepTheSummaryTrue) {
   Document d = withRaces({readOf(20, 1), readOf(21, 5), readOf(22, 9)});
   EXPECT_EQ(filterRaces(d, [](const Race &r) { return r.occurrences > 1; }), 1u);

@@ -24,13 +24,13 @@ from judging import Failure, expected_fix, marked_line, run
 
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
-HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
+HEAD = re.compile(r"^wavesan: (?:warning: )?([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
 SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 # Of a divergence: who waits at a barrier, who ends, and where.
 GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
 WAVE_SIZE = re.compile(r"^  kernel .*wave size (\d+)$")
-SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?$", re.M)
+SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?(?:, (\d+) warnings)?$", re.M)
 
 
 class Report:
@@ -94,16 +94,17 @@ def summary_of(done, args):
     found = SUMMARY.findall(done.stderr)
     if len(found) != 1:
         raise Failure(f"{len(found)} last lines instead of one")
-    checked, kernels, races = map(int, found[0])
+    checked, kernels, races, warnings = (int(n or 0) for n in found[0])
     if checked == 0 or kernels != args.kernels:
         raise Failure(f"checked {checked} accesses in {kernels} kernels, expected more than 0 in {args.kernels}")
-    return races
+    return races, warnings
 
 
 def expect_clean(done, args):
-    reports, races = parse_reports(done.stderr), summary_of(done, args)
-    if done.returncode != 0 or reports or races:
-        raise Failure(f"should be clean: exit status {done.returncode}, {len(reports)} reports, {races} races in the last line")
+    reports, (races, warnings) = parse_reports(done.stderr), summary_of(done, args)
+    if done.returncode != 0 or reports or races or warnings:
+        raise Failure(f"should be clean: exit status {done.returncode}, {len(reports)} reports, {races} races and {warnings} "
+                      "warnings in the last line")
 
 
 def expect_race(done, args, target):
@@ -112,11 +113,12 @@ def expect_race(done, args, target):
     if None in marks:
         raise Failure("the source marks no RACE-A and RACE-B")
     wanted = {(name, line) for line in marks}
-    reports, races = parse_reports(done.stderr), summary_of(done, args)
-    if done.returncode != 66:
-        raise Failure(f"exit status {done.returncode} instead of 66")
-    if not reports or races != len(reports):
-        raise Failure(f"{len(reports)} reports, but the last line says {races} races")
+    reports, counts = parse_reports(done.stderr), summary_of(done, args)
+    status = 0 if args.warning else 66
+    if done.returncode != status:
+        raise Failure(f"exit status {done.returncode} instead of {status}")
+    if not reports or counts != ((0, len(reports)) if args.warning else (len(reports), 0)):
+        raise Failure(f"{len(reports)} reports, but the last line says {counts[0]} races and {counts[1]} warnings")
     for report in reports:
         if report.kind != args.kind:
             raise Failure(f"class {report.kind} instead of {args.kind}")
@@ -143,6 +145,7 @@ def main():
     parser.add_argument("--only-clean", action="store_true", help="there is no racy build")
     parser.add_argument("--racy-on", default=",".join(TARGETS), help="targets where the racy build is racy; clean on the others")
     parser.add_argument("--kind", default="race")
+    parser.add_argument("--warning", action="store_true", help="the findings of the racy build are warnings")
     parser.add_argument("--hooks", help="who checks: native (the agent's own detector), device (the GPU's bitcode); default: "
                                         "both for races of LDS, native for what only the agent finds")
     parser.add_argument("--options", default="", help="of every run")

@@ -19,7 +19,7 @@ import re
 import subprocess
 import sys
 
-HEAD = re.compile(r"^wavesan: (?:race|missing-fence|missing-wait|scope-too-small|barrier-divergence|early-exit|lane-conflict|"
+HEAD = re.compile(r"^wavesan: (?:warning: )?(?:race|missing-fence|missing-wait|scope-too-small|barrier-divergence|early-exit|lane-conflict|"
                   r"wave-order-dependent): ")
 
 

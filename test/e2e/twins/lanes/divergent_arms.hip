@@ -1,7 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One arm of a branch writes what the other reads: which of them a wave executes first is the compiler's choice.
-// RUN: %twin --kind=wave-order-dependent --one-wave --hooks=native --seeds=2 %s
+// RUN: %twin --kind=wave-order-dependent --warning --one-wave --hooks=native --seeds=2 %s
+// RUN: %twin --kind=wave-order-dependent --one-wave --hooks=native --options=wave_order_dependent=error %s
 // RUN: %twin --kind=wave-order-dependent --one-wave --hooks=native --options=wave_order=language %s
 #include "twin.h"
 

@@ -107,8 +107,12 @@ struct CommandPair {
   std::vector<Frame> earlyRecord;
 };
 
+/// How much a finding counts: an error decides the exit status, a warning is printed and counted only.
+enum class Severity : uint8_t { Error, Warning };
+
 struct Race {
   abi::RaceClass raceClass = abi::RaceClass::Race;
+  Severity severity = Severity::Error;
   Order order = Order::ReadAfterWrite;
   Situation situation = Situation::Unknown;
   std::string kernel;        ///< demangled
@@ -133,6 +137,9 @@ struct Race {
   bool betweenWorkgroups() const { return !std::equal(current.workgroup, current.workgroup + 3, previous.workgroup); }
   bool atomicAgainstPlain() const { return ((current.bits ^ previous.bits) & abi::kAccessAtomic) != 0; }
 };
+
+/// Those of one severity.
+uint64_t countOf(const std::vector<Race> &races, Severity severity);
 
 /// Where the inlining chains of two accesses part: the frames of both in the innermost function instance that
 /// contains both. Null pointers when a side has no frames or the outermost functions differ.
