@@ -5,6 +5,7 @@
 
 #include "AccessInstrumentation.h"
 #include "CheckCalls.h"
+#include "CoveredAccesses.h"
 #include "Embedding.h"
 #include "Filters.h"
 #include "LdsVariables.h"
@@ -143,6 +144,8 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
       Choice->Skips.add(Why);
     return !Why.empty();
   });
+  if (unsigned Covered = removeCovered(F, *Choice, *Sync))
+    Summary.Skips.add(abi::kSkipCovered, Covered);
   Summary.Sites = uint32_t(Choice->Accesses.size());
   Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);

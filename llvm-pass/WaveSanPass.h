@@ -7,7 +7,8 @@
 // - The originals stay: their machine code equals a build without the plugin. Everything happens in clones.
 // - "Built, but not instrumented" never happens silently: whatever keeps a kernel from being instrumented is an error
 //   diagnostic, so that the compiler fails.
-// - Redundant checks are not removed: a site that is not checked is counted with its reason.
+// - A site that is not checked is counted with its reason. Redundant checks are removed only where an earlier one says
+//   everything that they could (CoveredAccesses.h).
 #ifndef WAVESAN_PASS_WAVESANPASS_H
 #define WAVESAN_PASS_WAVESANPASS_H
 

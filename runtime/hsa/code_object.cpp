@@ -63,7 +63,10 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
       info.countsLdsWaits = (entry.flags & abi::kKernelCountsLdsWaits) != 0;
       for (uint32_t s = 0; s < entry.skipCount; ++s) {
         abi::SkipEntry skip = sites.skip(entry.skipFirst + s);
-        info.skippedSites[report::printable(std::string(sites.string(skip.reason)))] += skip.count;
+        if (sites.string(skip.reason) == abi::kSkipCovered)
+          info.coveredSites += skip.count;
+        else
+          info.skippedSites[report::printable(std::string(sites.string(skip.reason)))] += skip.count;
       }
       auto original = metadata.find(originalName), twin = metadata.find(twinName);
       if (twinName.empty()) {

@@ -31,6 +31,7 @@ struct TwinInfo {
   bool copiesAsync = false;     ///< abi::kKernelCopiesAsync
   bool countsLdsWaits = false;  ///< abi::kKernelCountsLdsWaits
   std::map<std::string, uint64_t> skippedSites; ///< reason -> sites
+  uint64_t coveredSites = 0;                    ///< reads that an earlier check covers (abi::kSkipCovered)
 };
 
 /// A variable or a kernel descriptor; `address` is relative to the load address.

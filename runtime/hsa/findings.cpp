@@ -98,6 +98,7 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   if (CheckedKernels.insert(std::move(identity)).second) {
     ++Sum.kernels;
     Page.add(&abi::StatusPage::kernels);
+    Sum.coveredSites += kernel.twin->coveredSites;
     for (const auto &[reason, sites] : kernel.twin->skippedSites)
       Sum.skippedSites[reason] += sites;
   }

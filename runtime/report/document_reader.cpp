@@ -316,7 +316,7 @@ Summary summaryOf(const Value &value) {
   Summary s;
   for (const auto &count : kCounts)
     s.*count.value = value[count.name].number<uint64_t>();
-  for (const auto &count : kWarningCounts)
+  for (const auto &count : kLaterCounts)
     if (value.has(count.name))
       s.*count.value = value[count.name].number<uint64_t>();
   for (const auto &count : kWaitCounts)

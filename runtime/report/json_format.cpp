@@ -195,7 +195,7 @@ Json summaryJson(const Summary &s) {
   Json out, losses;
   for (const auto &count : kCounts)
     out[count.name] = s.*count.value;
-  for (const auto &count : kWarningCounts)
+  for (const auto &count : kLaterCounts)
     out[count.name] = s.*count.value;
   for (const auto &count : kWaitCounts)
     out[count.name] = s.*count.value;

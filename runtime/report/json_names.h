@@ -75,7 +75,8 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
                                                          {&Summary::checkedDispatches, "checkedDispatches"}};
 
 /// Absent in reports of earlier versions.
-inline constexpr Named<uint64_t Summary::*> kWarningCounts[] = {{&Summary::warnings, "warnings"}};
+inline constexpr Named<uint64_t Summary::*> kLaterCounts[] = {{&Summary::warnings, "warnings"},
+                                                                {&Summary::coveredSites, "coveredSites"}};
 
 /// Of the option check_waits; absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kWaitCounts[] = {{&Summary::waitObjects, "waitObjects"},

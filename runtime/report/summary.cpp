@@ -19,6 +19,7 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::globalAccesses,
                                              &Summary::dispatches,
                                              &Summary::checkedDispatches,
+                                             &Summary::coveredSites,
                                              &Summary::waitObjects,
                                              &Summary::waitHazards,
                                              &Summary::racesNotPrinted,

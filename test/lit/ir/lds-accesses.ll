@@ -3,7 +3,7 @@
 ;
 ; Every kind of LDS access gets its hook immediately before it, with kind and size, and the originals stay as they are.
 ; info = AccessBits | size << 8: read 1, write 2, atomic 4.
-; RUN: %opt -passes=wavesan-instrument,verify -S %s | FileCheck %s
+; RUN: %opt -passes=wavesan-instrument,verify -wavesan-keep-covered -S %s | FileCheck %s
 target triple = "amdgcn-amd-amdhsa"
 
 @tile = internal addrspace(3) global [64 x i32] poison, align 16

@@ -82,6 +82,10 @@ static_assert(sizeof(SiteEntry) == 28);
 /// Sites per module that the packed cells can name (core/cell.h); the pass fails above it.
 inline constexpr uint32_t kMaxSites = 1u << 22;
 
+/// A reason of a SkipEntry that is no gap: reads whose bytes the same lane has just accessed, with nothing in between that
+/// orders it with others. A race of theirs is one of the earlier access, which is checked.
+inline constexpr const char *kSkipCovered = "covered by an earlier check";
+
 /// Accesses that a twin does not check, by reason.
 struct SkipEntry {
   StringRef32 reason; ///< e.g. "inline asm", "indirect call", "global memory"
