@@ -33,6 +33,7 @@ static constexpr char kUsage[] =
     "  --with=OPTION    an option for HIP sources only; may be given more than once\n"
     "  --ignorelist=FILE  accesses and kernels not to check, as for -fsanitize-ignorelist (docs/filters.md)\n"
     "  --kernels=LIST   the kernels to check: globs between semicolons, '!' excludes\n"
+    "  --keep-covered   also check reads whose bytes the same lane has just accessed (docs/algorithm.md)\n"
     "  --check-host     also look for races of the host's own accesses with commands (docs/stream-order.md)\n"
     "  --wait-check=MODE  machine code with missing waits: warn (default), error, off (docs/waitcheck.md)\n"
     "  WAVESAN_CXX      environment: the clang++ to use (its LLVM must match the plugin's)\n"
@@ -94,6 +95,8 @@ OwnOptions takeOwnOptions(std::vector<std::string> &args) {
       own.filters.push_back("-wavesan-ignorelist=" + args[n].substr(13));
     else if (args[n].starts_with("--kernels="))
       own.filters.push_back("-wavesan-kernels=" + args[n].substr(10));
+    else if (args[n] == "--keep-covered")
+      own.filters.push_back("-wavesan-keep-covered");
     else if (args[n] == "--check-host")
       own.checkHost = true;
     else if (args[n].starts_with("--wait-check="))

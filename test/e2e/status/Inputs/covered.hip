@@ -7,7 +7,7 @@ __global__ void twice(int *data, int *out) {
   int t = threadIdx.x & 63, wave = threadIdx.x / 64;
   if (wave == 0) {
     int first = data[t];
-    out[t] = first; // may be the same memory for all the compiler knows
+    out[t] = 1; // may be the same memory for all the compiler knows
     int second = data[t];
     out[t] = first + second;
   }
