@@ -38,8 +38,9 @@ void skippedSitesLines(const Summary &s, std::vector<std::string> &lines) {
   if (s.globalUnchecked != 0)
     lines.push_back("not checked: global memory (only the CPU agent checks it so far)");
   if (s.copiesUnchecked != 0)
-    lines.push_back("not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent "
-                    "checks them so far)");
+    lines.push_back(
+        "not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent "
+        "checks them so far)");
 }
 
 void kernelLines(const Summary &s, std::vector<std::string> &lines) {
@@ -86,9 +87,9 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   line(s.outsideShadow, "LDS access", "LDS accesses", " not checked: beyond the dispatch's group segment");
   line(s.damagedRecords, "race record", "race records", " damaged: not printed");
   line(s.orderUnknown, "atomic operation", "atomic operations",
-       " not followed: what they order is unknown (races may be missed)");
-  line(s.waitGaps, "function", "functions",
-       " whose waits could not be analysed completely (wavesan check says why)");
+       " not followed for want of memory: what they order is unknown, so later races of the dispatch are not reported "
+       "(option shadow_budget_mb)");
+  line(s.waitGaps, "function", "functions", " whose waits could not be analysed completely (wavesan check says why)");
   line(s.waitsUnknown, "asynchronous copy", "asynchronous copies",
        " waited for by a count that depends on how the compiler translates other accesses (races may be missed)");
   line(s.commandsUnordered, "command", "commands",
@@ -103,14 +104,14 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
        " of which only the kernels were compared, and not with one another");
   line(s.streamHistoryLost, "piece", "pieces",
        " of what commands touched not kept (option stream_history_mb): races between commands may be missed");
-  line(s.atomicsOrder, "pair of commands", "pairs of commands",
-       " not reported: atomics may have ordered them");
+  line(s.atomicsOrder, "pair of commands", "pairs of commands", " not reported: atomics may have ordered them");
   line(s.streamRepeats, "more conflict", "more conflicts", " of reported races between commands");
   line(s.commandsUnfinished, "command", "commands",
        " not compared with those of other streams: not finished when the program ended");
   if (s.streams > 1)
     line(s.dispatchesNotRecorded, "dispatch", "dispatches",
-         " not compared with commands of other streams: what it touched was not recorded (only the CPU agent's own checks "
+         " not compared with commands of other streams: what it touched was not recorded (only the CPU agent's own "
+         "checks "
          "do, and only of kernels built with WaveSan)");
   line(s.unfinishedDispatches, "dispatch", "dispatches", " not checked: not finished when the program ended");
   line(s.failedDispatches, "dispatch", "dispatches", " failed: checked only up to the failure");

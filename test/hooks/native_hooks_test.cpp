@@ -4,6 +4,8 @@
 // Native hooks driven as the engine drives them, wave by wave.
 #include "native_hooks_fixture.h"
 
+#include <set>
+
 namespace wavesan::cpu {
 namespace {
 
@@ -220,6 +222,32 @@ TEST_F(NativeHooksTest, ABudgetThatIsUsedUpIsCountedNeverExceeded) {
   EXPECT_TRUE(races().empty());
   EXPECT_EQ(Counters.outsideBudget, 128u + 64 / 16 * 2); // lanes of LDS, lines of global memory
   EXPECT_EQ(Counters.outsideShadow, 0u);
+}
+TEST_F(NativeHooksTest, WhereAReleaseIsLostNothingIsReportedThatItMayHaveOrdered) {
+  static std::vector<int> flags((64 << 10) + 1);
+  alignas(64) static int payload[64], other[64], before[64];
+  for (const bool lost : {true, false}) {
+    Budget = lost ? uint64_t(1) << 20 : uint64_t(1) << 30;
+    start(2);
+    global(0, abi::kAccessWrite, 1, before);
+    global(1, abi::kAccessRead, 2, before); // a race for sure: nothing has been lost yet
+    for (size_t i = 0; i + 1 < flags.size(); ++i)
+      atomic(0, abi::kAccessWrite, 3, &flags[i], false, true);
+    // Passed on through the last flag, which has found no room.
+    global(0, abi::kAccessWrite, 4, payload);
+    atomic(0, abi::kAccessWrite, 5, &flags.back(), false, true);
+    atomic(1, abi::kAccessRead, 6, &flags.back(), true, false);
+    global(1, abi::kAccessRead, 7, payload);
+    global(0, abi::kAccessWrite, 8, other);
+    global(1, abi::kAccessRead, 9, other); // looks unordered, and is
+    finish();
+    EXPECT_EQ(Counters.orderUnknown != 0, lost);
+    std::set<uint32_t> sites;
+    for (const abi::RaceRecord &r : races())
+      sites.insert(r.current.site);
+    EXPECT_EQ(sites, lost ? std::set<uint32_t>{2} : (std::set<uint32_t>{2, 9})) << lost;
+    Hooks->dispatchEnd(std::exchange(Dispatch, nullptr));
+  }
 }
 TEST_F(NativeHooksTest, LastBlockMayResetItsTicketWithAPlainStore) {
   for (bool fenced : {true, false}) {

@@ -343,7 +343,7 @@ TEST(RecordList, AgainstAVector) {
 }
 TEST(SyncTable, AgainstAMap) {
   std::srand(5);
-  SyncTable table(300);
+  SyncTable table(nullptr, 300);
   for (int round = 0; round < 5; ++round) {
     std::map<uint64_t, SyncVariable *> model;
     for (int step = 0; step < 3000; ++step) {
@@ -371,6 +371,40 @@ TEST(SyncTable, AgainstAMap) {
     table.clear();
     ASSERT_TRUE(table.empty());
   }
+}
+TEST(SyncTable, KeepsToItsBudget) {
+  MemoryBudget budget(64 << 10);
+  {
+    SyncTable table(&budget);
+    uint64_t key = 0;
+    while (key < 10000 && table.get(++key * 4))
+      ;
+    ASSERT_GT(key, 10u);
+    ASSERT_LT(key, 10000u);
+    EXPECT_LE(budget.used(), 64u << 10);
+    EXPECT_NE(table.get(4), nullptr) << "what is there stays";
+    table.clear(); // keeps its memory, so it must keep its part of the budget
+    EXPECT_NE(table.get(4), nullptr);
+    EXPECT_EQ(table.get(4), table.find(4));
+  }
+  EXPECT_EQ(budget.used(), 0u);
+}
+TEST(MemoryBudget, ClocksCountAndRecordsLeaveThemRoom) {
+  const uint64_t before = ClockMemory::bytes();
+  MemoryBudget budget(before + 8000);
+  EXPECT_FALSE(budget.take(before + 8000)) << "an eighth is not for records";
+  EXPECT_TRUE(budget.take(6000 - before / 8));
+  EXPECT_TRUE(budget.hasRoomForOrder());
+  std::vector<std::shared_ptr<Bounds>> clocks;
+  while (budget.hasRoomForOrder()) {
+    clocks.push_back(ClockMemory::make<Bounds>());
+    ASSERT_LT(clocks.size(), 100u);
+  }
+  EXPECT_FALSE(budget.takeForOrder(1));
+  EXPECT_GE(ClockMemory::bytes(), before + clocks.size() * sizeof(Bounds));
+  clocks.clear();
+  EXPECT_EQ(ClockMemory::bytes(), before);
+  EXPECT_TRUE(budget.takeForOrder(1000));
 }
 TEST(Order, AFencePublishesWhatItsWaveKnewThen) {
   for (Scope scope : {Scope::Workgroup, Scope::Agent}) {

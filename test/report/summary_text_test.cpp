@@ -84,7 +84,7 @@ TEST(SummaryText, EveryLossHasItsLineBeforeTheLast) {
       "missed)\n"
       "wavesan: 6 LDS accesses not checked: beyond the dispatch's group segment\n"
       "wavesan: 7 race records damaged: not printed\n"
-      "wavesan: 8 atomic operations not followed: what they order is unknown (races may be missed)\n"
+      "wavesan: 8 atomic operations not followed for want of memory: what they order is unknown, so later races of the dispatch are not reported (option shadow_budget_mb)\n"
       "wavesan: 5 asynchronous copies waited for by a count that depends on how the compiler translates other accesses "
       "(races may be missed)\n"
       "wavesan: 9 dispatches not checked: not finished when the program ended\n"

@@ -35,6 +35,8 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
     wave.atomicRead(v, scope, abi::executedAtomicAcquires(info, wrote));
   // A relaxed store that publishes nothing, to a location that carries nothing, needs no entry.
   const bool publishes = wrote && (abi::atomicReleases(info) || wave.hasFence());
+  if (publishes && !table.hasRoom())
+    return false;
   if (!v && publishes)
     v = table.get(key);
   if (!v)
@@ -68,7 +70,8 @@ inline void acquireSeen(SyncTable &table, WaveOrder &wave, uint32_t info) {
 class DispatchCheck {
 public:
   /// `sink`: gets what the dispatch touched when it ends; null: nobody wants to know.
-  explicit DispatchCheck(MemoryBudget &budget, abi::AccessSink *sink = nullptr) : Shadow(budget), Sink(sink) {}
+  explicit DispatchCheck(MemoryBudget &budget, abi::AccessSink *sink = nullptr)
+      : Sync(&budget), Shadow(budget), Sink(sink) {}
   ~DispatchCheck() {
     try {
       if (Sink)
@@ -134,7 +137,10 @@ public:
     std::lock_guard lock(Mutex);
     for (LaneMask rest = lanes; rest; rest &= rest - 1) {
       const unsigned lane = unsigned(std::countr_zero(rest));
-      OrderUnknown += !synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1);
+      if (!synchronise(Sync, wave, address[lane], info, reads, wrote >> lane & 1)) {
+        ++OrderUnknown;
+        loseOrder();
+      }
       if (Sink && reads && reachesOtherWorkgroups(abi::atomicScope(info)))
         noteRead(address[lane], abi::executedAtomicAcquires(info, wrote >> lane & 1));
     }
@@ -179,6 +185,9 @@ public:
         v->clear();
   }
   bool hasSync() const { return !Sync.empty(); }
+  /// A release could not be kept. From now on what looks unordered may be ordered by it.
+  void loseOrder() { OrderLost.store(true, std::memory_order_relaxed); }
+  bool orderLost() const { return OrderLost.load(std::memory_order_relaxed); }
 
   /// What could not be recorded since the last call: `f(accesses, accesses for want of memory, atomics)`.
   template <class F> void takeLosses(F &&f) {
@@ -278,6 +287,7 @@ private:
   std::unordered_map<uint64_t, bool> AtomicReads; ///< where; whether one of them acquired
   uint64_t RecentReads[kRecentReads] = {};
   bool ReadsLost = false;
+  std::atomic<bool> OrderLost{false};
   std::atomic<bool> Fenced{false}; ///< a fence of a wave acquired for the whole device
 };
 

@@ -135,8 +135,10 @@ public:
     s->dispatch->atomicDone(order, at.global, address, info, reads, wrote);
     for (LaneMask rest = at.lds; rest; rest &= rest - 1) {
       const unsigned lane = std::countr_zero(rest);
-      if (!synchronise(s->ldsSync, order, address[lane], info, reads, wrote >> lane & 1))
+      if (!synchronise(s->ldsSync, order, address[lane], info, reads, wrote >> lane & 1)) {
         ++s->counters.orderUnknown;
+        s->dispatch->loseOrder();
+      }
     }
     if (acquires) {
       s->noteAcquired(before, order.clock.local);

@@ -36,7 +36,7 @@ struct WorkgroupShadow {
   uint32_t shadowedBytes = 0; ///< of LDS: those that have cells; none if there is no memory for them
   uint64_t taken = 0;         ///< bytes of the budget that `lines` holds
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
-  SyncTable ldsSync;                   ///< atomics on its LDS
+  SyncTable ldsSync;                   ///< atomics on its LDS; small, as LDS is
   bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
@@ -125,7 +125,15 @@ struct HostMemory {
   void storeRelease32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 };
 
+/// Whether a report says that two accesses have no order.
+constexpr bool isOfOrder(abi::RaceClass c) {
+  return c == abi::RaceClass::Race || c == abi::RaceClass::MissingFence || c == abi::RaceClass::ScopeTooSmall;
+}
+
+/// Not reported: conflicts that a release which could not be kept may have ordered. The summary counts such releases.
 inline void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
+  if (shadow.dispatch && shadow.dispatch->orderLost() && isOfOrder(abi::RaceClass(r.raceClass)))
+    return;
   ++shadow.counters.racesSeen;
   HostMemory memory;
   if (!core::addRace(memory, reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable), r))

@@ -10,6 +10,8 @@
 #ifndef WAVESAN_CPU_ORDER_KNOWLEDGE_H
 #define WAVESAN_CPU_ORDER_KNOWLEDGE_H
 
+#include "memory_budget.h"
+
 #include "wavesan/abi/dispatch.h"
 
 #include <algorithm>
@@ -92,7 +94,7 @@ private:
   static unsigned digit(uint32_t workgroup, unsigned level) { return (workgroup >> (kBits * level)) & (kFan - 1); }
 
   void grow() {
-    auto top = std::make_shared<Node>();
+    auto top = ClockMemory::make<Node>();
     top->child[0] = Root;
     Root = std::move(top);
     ++Levels;
@@ -118,9 +120,9 @@ private:
   /// The node, to be changed: a copy, if it is shared.
   static Node &own(NodePtr &node) {
     if (!node)
-      node = std::make_shared<Node>();
+      node = ClockMemory::make<Node>();
     else if (!unshared(node))
-      node = std::make_shared<Node>(*node);
+      node = ClockMemory::make<Node>(*node);
     return const_cast<Node &>(*node);
   }
   /// Raises the bounds below `node`, which stays as it is where they are known already.
@@ -134,7 +136,7 @@ private:
         if (value == *old)
           return;
       }
-      own(node).child[d] = std::make_shared<const Bounds>(value);
+      own(node).child[d] = ClockMemory::make<const Bounds>(value);
       return;
     }
     if (!node || !unshared(node)) {
@@ -159,7 +161,7 @@ private:
     if (!a)
       return b;
     bool sameAsA = true, sameAsB = true;
-    auto out = std::make_shared<Node>();
+    auto out = ClockMemory::make<Node>();
     for (unsigned i = 0; i < kFan; ++i) {
       const auto &x = a->child[i], &y = b->child[i];
       auto &r = out->child[i];
@@ -173,7 +175,7 @@ private:
         const auto &old = *static_cast<const Bounds *>(x.get()), &other = *static_cast<const Bounds *>(y.get());
         Bounds value = old;
         raise(value, other);
-        r = value == old ? x : value == other ? y : std::make_shared<const Bounds>(value);
+        r = value == old ? x : value == other ? y : ClockMemory::make<const Bounds>(value);
       }
       sameAsA &= r == x;
       sameAsB &= r == y;

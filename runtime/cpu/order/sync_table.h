@@ -188,10 +188,19 @@ private:
 };
 
 /// Keyed by address: global addresses, or (workgroup, LDS offset) folded by the caller. Not thread-safe. `limit`
-/// bounds the number of variables; beyond it lookups fail and the caller counts "order unknown".
+/// bounds the number of variables, `budget` (null: nothing) their memory; beyond them lookups fail and the caller counts
+/// "order unknown".
 class SyncTable {
 public:
-  explicit SyncTable(size_t limit = size_t(1) << 20) : Limit(limit) {}
+  explicit SyncTable(MemoryBudget *budget = nullptr, size_t limit = size_t(1) << 20) : Budget(budget), Limit(limit) {}
+  SyncTable(const SyncTable &) = delete;
+  SyncTable &operator=(const SyncTable &) = delete;
+  ~SyncTable() {
+    if (Budget)
+      Budget->give(Taken);
+  }
+  /// Whether a release may be kept: what it publishes takes memory as well.
+  bool hasRoom() const { return !Budget || Budget->hasRoomForOrder(); }
   /// Null if the location carries nothing. Pointers are valid until clear().
   SyncVariable *find(uint64_t key) {
     if (Used == 0)
@@ -210,7 +219,7 @@ public:
   SyncVariable *get(uint64_t key) {
     if (SyncVariable *v = find(key))
       return v;
-    if (Used >= Limit)
+    if (Used >= Limit || !takeOne())
       return nullptr;
     if (2 * (Used + 1) > Places.size())
       grow();
@@ -230,6 +239,16 @@ public:
   }
 
 private:
+  /// Memory for one more variable and its places.
+  bool takeOne() {
+    if (!Budget || Used < Variables.size())
+      return true;
+    constexpr uint64_t kCost = sizeof(SyncVariable) + 6 * sizeof(Place); // a table that grows stands beside the old one
+    if (!Budget->takeForOrder(kCost))
+      return false;
+    Taken += kCost;
+    return true;
+  }
   /// An open-addressed table with linear probing: atomics look up every lane's address.
   struct Place {
     uint64_t key = 0;
@@ -252,6 +271,8 @@ private:
   std::vector<Place> Places; ///< a power of two, at most half of them taken
   std::deque<SyncVariable> Variables;
   size_t Used = 0; ///< variables
+  MemoryBudget *Budget;
+  uint64_t Taken = 0; ///< bytes of the budget
   size_t Limit;
 };
 

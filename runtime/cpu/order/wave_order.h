@@ -58,7 +58,7 @@ struct WaveOrder {
 
   uint64_t releases = 0; ///< published so far
   ReleasePtr publish() {
-    auto r = std::make_shared<Release>(Release{id, ++releases, {}, {}});
+    auto r = ClockMemory::make<Release>(Release{id, ++releases, {}, {}});
     publishClock(r->clock);
     publishWide(r->wide);
     return r;
@@ -183,7 +183,7 @@ private:
   const CarriedRelease *lastFence() {
     if (FenceIsDraft) {
       Draft.by = id;
-      FenceRelease.release = std::make_shared<const Release>(Draft);
+      FenceRelease.release = ClockMemory::make<const Release>(Draft);
       FenceIsDraft = false;
     }
     return FenceRelease.release ? &FenceRelease : nullptr;
