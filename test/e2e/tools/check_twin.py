@@ -25,7 +25,7 @@ from judging import Failure, expected_fix, marked_line, run
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
-SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+|\?) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 # Of a divergence: who waits at a barrier, who ends, and where.
 GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
