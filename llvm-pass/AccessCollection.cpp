@@ -194,6 +194,12 @@ private:
       addCopy(I, *Copy);
       return;
     }
+    if (std::optional<BufferAccess> Buffer = bufferAccess(I)) {
+      if (Access *A = addBuffer(I, *Buffer, Layout.getTypeStoreSize(Buffer->Data), shortName(I)); A && A->isAtomic())
+        // Executed by the level-2 cache; the intrinsic names neither scope nor order.
+        A->Ordering |= abi::atomicInfo(0, 0, abi::Scope::Agent, false, false);
+      return;
+    }
     StringRef Name = I.getCalledFunction()->getName();
     if (Name.contains("async.to.lds") || Name.contains("load.to.lds") || Name.contains("load.lds") ||
         Name.contains("async.from.lds") || Name.contains("store.from.lds"))
@@ -207,10 +213,13 @@ private:
   void addCopy(IntrinsicInst &I, const AsyncCopy &Copy) {
     const std::string Name = "asynchronous copy " + shortName(I);
     const uint32_t FromLds = abi::kAccessRead, Write = abi::kAccessWrite;
-    if (!Copy.Global)
-      Choice.Skips.add(kBufferReason);
-    else if (Access *A =
-                 add(I, Copy.Global, Places.of(Copy.Global), Align(1), Copy.ToLds ? abi::kAccessRead : Write, Name)) {
+    if (!Copy.Global) {
+      if (std::optional<BufferAccess> Buffer = bufferAccess(I))
+        addBuffer(I, *Buffer, Copy.Size, Name);
+      else
+        Choice.Skips.add(kBufferReason);
+    } else if (Access *A =
+                   add(I, Copy.Global, Places.of(Copy.Global), Align(1), Copy.ToLds ? abi::kAccessRead : Write, Name)) {
       A->Runs.push_back({Copy.Offset, Copy.Size});
       A->Ordering = abi::kAccessOfCopy;
     }
@@ -222,6 +231,19 @@ private:
       A->Ordering = Copy.CopyBits;
       A->IsCopy = true;
     }
+  }
+
+  Access *addBuffer(IntrinsicInst &I, const BufferAccess &Buffer, uint64_t Size, StringRef Name) {
+    if (Target.HasWideBuffers || !Size || Size > 16) {
+      Choice.Skips.add(kBufferReason);
+      return nullptr;
+    }
+    Access *A = add(I, nullptr, {Region::Global}, Align(1), Buffer.Bits, Name);
+    A->Runs.push_back({0, Size});
+    A->Buffer = Buffer;
+    // Lanes out of range reach no hook, and some reach one of their own: an issued hook counts the instruction.
+    A->Ordering = abi::kAccessOfCopy;
+    return A;
   }
 
   static bool isBuffer(StringRef Name) {
@@ -307,7 +329,7 @@ private:
   }
 
   static constexpr uint32_t kReadModifyWrite = abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic;
-  static constexpr const char *kBufferReason = "buffer or image memory (not checked yet)";
+  static constexpr const char *kBufferReason = "buffer with a format, fat pointer or image memory (not checked yet)";
 
   Function &F;
   const GpuTarget &Target;
@@ -349,13 +371,11 @@ uint32_t issuedBy(const Instruction &I) {
     if (Intrinsic->isAssumeLikeIntrinsic() || asyncCopy(*Intrinsic))
       return 0;
     StringRef Name = amdgcnName(*Intrinsic);
-    // A resource's loads and stores are what they are called.
-    if (Name.starts_with("raw.ptr.buffer.load") || Name.starts_with("raw.buffer.load") ||
-        Name.starts_with("struct.ptr.buffer.load") || Name.starts_with("struct.buffer.load"))
-      return abi::issuedInfo(1, 0, 0, 0);
-    if (Name.starts_with("raw.ptr.buffer.store") || Name.starts_with("raw.buffer.store") ||
-        Name.starts_with("struct.ptr.buffer.store") || Name.starts_with("struct.buffer.store"))
-      return abi::issuedInfo(0, 1, 0, 0);
+    // A resource's loads and stores are what they are called; an atomic counts with either.
+    if (std::optional<BufferAccess> Buffer = bufferAccess(*Intrinsic))
+      return Buffer->allOrNothing()            ? abi::issuedInfo(0, 0, 1, 1)
+             : Buffer->Bits & abi::kAccessRead ? abi::issuedInfo(1, 0, 0, 0)
+                                               : abi::issuedInfo(0, 1, 0, 0);
     if (Name.starts_with("s.") || Name.starts_with("wave.barrier") || Name.starts_with("sched") ||
         Name.starts_with("ds.") || Name.starts_with("iglp"))
       return 0;
@@ -369,7 +389,8 @@ uint32_t issuedBy(const Instruction &I) {
 std::vector<Issued> wavesan::chooseIssued(Function &F, const AccessChoice &Choice) {
   SmallPtrSet<const Instruction *, 32> Hooked;
   for (const Access &A : Choice.Accesses)
-    Hooked.insert(A.I);
+    if (!A.Buffer)
+      Hooked.insert(A.I);
   Hooked.insert(Choice.KnownAsm.begin(), Choice.KnownAsm.end());
   std::vector<Issued> All;
   for (Instruction &I : instructions(F))

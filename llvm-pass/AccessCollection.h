@@ -9,6 +9,7 @@
 #ifndef WAVESAN_PASS_ACCESSCOLLECTION_H
 #define WAVESAN_PASS_ACCESSCOLLECTION_H
 
+#include "BufferAccess.h"
 #include "MemoryPlaces.h"
 #include "SiteRecorder.h"
 #include "Target.h"
@@ -44,6 +45,7 @@ struct Access {
   llvm::Value *Offset = nullptr; ///< of 32 bits, unsigned, added to Pointer; null: none
   unsigned Sequence = 0;         ///< of inline asm: its place among the hooks of the same call
   bool After = false;            ///< its hook goes behind the instruction
+  std::optional<BufferAccess> Buffer; ///< through a buffer resource: Where is Global and Pointer null
 
   bool isAtomic() const { return (Bits & abi::kAccessAtomic) != 0; }
   uint32_t info(uint64_t Size) const { return abi::accessInfo(Bits, uint32_t(Size)) | Ordering; }

@@ -5,6 +5,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 using namespace wavesan;
@@ -46,6 +47,30 @@ public:
         range(Run.Offset, B.getInt64(Run.Size));
   }
 
+  /// Lanes out of range access nothing: the hooks stand in blocks of their own.
+  void emitBuffer(const GpuTarget &Target) {
+    const uint64_t Size = A.Runs.front().Size;
+    const BufferRange Range = emitBufferRange(B, *A.Buffer, Size, Target);
+    Value *Whole = B.CreateICmpEQ(Range.InRange, B.getInt64(Size));
+    Value *Part = Size > 4 && !A.Buffer->allOrNothing()
+                      ? B.CreateAnd(B.CreateNot(Whole), B.CreateICmpNE(Range.InRange, B.getInt64(0)))
+                      : nullptr;
+    Address = B.CreateIntToPtr(Range.Address, B.getPtrTy(0));
+    within(Whole, A.I, [&] { access({0, Size}); });
+    if (Part)
+      within(Part, A.I, [&] { range(0, Range.InRange); });
+    if (!A.isAtomic())
+      return;
+    Instruction *Next = A.I->getNextNode();
+    B.SetInsertPoint(Next);
+    B.SetCurrentDebugLocation(A.I->getDebugLoc());
+    Value *Wrote = B.getInt1((A.Bits & abi::kAccessWrite) != 0);
+    if (A.Buffer->Compare)
+      Wrote = B.CreateICmpEQ(A.I, A.Buffer->Compare);
+    within(Whole, Next,
+           [&] { Hooks.call(B, Hook::AtomicDone, {State, Address, B.getInt32(A.info(Size)), Site, Wrote}); });
+  }
+
   void emitAfterAtomic() {
     assert(A.Runs.size() == 1 && "an atomic is one access");
     Instruction *I = A.I;
@@ -60,6 +85,14 @@ public:
   }
 
 private:
+  /// Emits for the lanes of which `Condition` holds, in front of `Before`.
+  template <class EmitHooks> void within(Value *Condition, Instruction *Before, EmitHooks Emit) {
+    Instruction *End = SplitBlockAndInsertIfThen(Condition, Before, /*Unreachable=*/false);
+    B.SetInsertPoint(End);
+    B.SetCurrentDebugLocation(A.I->getDebugLoc());
+    Emit();
+  }
+
   Value *ldsOffset() {
     Value *Pointer = A.Pointer;
     if (Pointer->getType()->isIntegerTy())
@@ -118,8 +151,11 @@ private:
 
 } // namespace
 
-void wavesan::instrumentAccess(const Access &A, Value *State, HookEmitter &Hooks, SiteRecorder &Sites) {
+void wavesan::instrumentAccess(const Access &A, const GpuTarget &Target, Value *State, HookEmitter &Hooks,
+                               SiteRecorder &Sites) {
   Emitter E(A, State, Hooks, Sites);
+  if (A.Buffer)
+    return E.emitBuffer(Target);
   E.emitBefore();
   if (A.isAtomic())
     E.emitAfterAtomic();

@@ -11,7 +11,8 @@
 namespace wavesan {
 
 /// Inserts the hook calls of one access immediately before it and records its site.
-void instrumentAccess(const Access &A, llvm::Value *State, HookEmitter &Hooks, SiteRecorder &Sites);
+void instrumentAccess(const Access &A, const GpuTarget &Target, llvm::Value *State, HookEmitter &Hooks,
+                      SiteRecorder &Sites);
 
 } // namespace wavesan
 

@@ -106,7 +106,7 @@ unsigned wavesan::removeCovered(Function &F, AccessChoice &Choice, const SyncCho
         const Access &A = Choice.Accesses[Index];
         if (A.isAtomic()) {
           Known.forget();
-        } else if (!A.Length && !A.Runs.empty()) {
+        } else if (!A.Buffer && !A.Length && !A.Runs.empty()) { // of a buffer, lanes may be out of range
           if (Known.covers(A)) {
             Covered[Index] = true;
             ++Count;

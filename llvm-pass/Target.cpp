@@ -26,7 +26,7 @@ Expected<wavesan::GpuTarget> wavesan::targetOf(const Function &Kernel) {
   case 11:
     return GpuTarget{11, true, VmcntGfx11, {4, 6, 0, 0}};
   case 12:
-    return GpuTarget{12, false, {}, {}};
+    return GpuTarget{12, false, {}, {}, Isa.Minor >= 5};
   }
   return Fail("processor '" + Cpu + "' is not supported (supported: gfx9, gfx10, gfx11, gfx12)");
 }

@@ -31,6 +31,7 @@ struct GpuTarget {
   unsigned Major;     ///< ISA major version: 9 to 12
   bool HasPackedWait; ///< s_waitcnt with one immediate; otherwise separate counters (gfx12)
   WaitField Vmcnt, Lgkmcnt;
+  bool HasWideBuffers = false; ///< gfx1250: buffer resources with 57 bits of address and 45 of size
 };
 
 /// The target that a kernel is compiled for, from its "target-cpu" attribute.

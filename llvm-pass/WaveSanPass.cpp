@@ -86,8 +86,8 @@ static bool isInlineAsm(const Instruction &I) {
 }
 
 /// The hooks of inline asm, in the order of its text.
-static void instrumentAsm(Function &F, const AccessChoice &Choice, const SyncChoice &Sync, Value *State,
-                          HookEmitter &Hooks, SiteRecorder &Sites) {
+static void instrumentAsm(Function &F, const AccessChoice &Choice, const SyncChoice &Sync, const GpuTarget &Target,
+                          Value *State, HookEmitter &Hooks, SiteRecorder &Sites) {
   struct Hook {
     unsigned Sequence;
     bool After;
@@ -109,7 +109,7 @@ static void instrumentAsm(Function &F, const AccessChoice &Choice, const SyncCho
     llvm::sort(List, [](const Hook &A, const Hook &B) { return A.Sequence < B.Sequence; });
     auto Emit = [&](const Hook &H) {
       if (H.A)
-        instrumentAccess(*H.A, State, Hooks, Sites);
+        instrumentAccess(*H.A, Target, State, Hooks, Sites);
       else
         instrumentSync(*H.Point, State, Hooks, Sites);
     };
@@ -166,14 +166,14 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     Summary.Flags |= abi::kKernelUsesDynamicLds;
   for (const Issued &Some : Unhooked)
     instrumentIssued(*Some.I, Some.Info, Twin.State, Hooks);
-  instrumentAsm(F, *Choice, *Sync, Twin.State, Hooks, Sites);
+  instrumentAsm(F, *Choice, *Sync, Target, Twin.State, Hooks, Sites);
   // A hook in front of an instruction goes directly in front of it, so the later ones come last.
   for (const SyncPoint &Point : Sync->Points)
     if (!isInlineAsm(*Point.I))
       instrumentSync(Point, Twin.State, Hooks, Sites);
   for (const Access &A : Choice->Accesses)
     if (!isInlineAsm(*A.I))
-      instrumentAccess(A, Twin.State, Hooks, Sites);
+      instrumentAccess(A, Target, Twin.State, Hooks, Sites);
   for (const Access &A : Choice->Accesses)
     Summary.GranuleLog2 = std::min(Summary.GranuleLog2, A.granuleLog2());
   return Summary;

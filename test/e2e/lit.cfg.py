@@ -7,6 +7,7 @@
 #   %run90a       wavesan run on the CPU agent as gfx90a (waves of 64)
 #   %run1030      the same as gfx1030 (waves of 32)
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
+#   %direct       the same for more targets, without HIP's runtime (include/direct.h)
 #   %build_tool   compiles a kernel replay tool: %build_tool FILE.c -o %t.so
 #   %trace        wavesan trace on the CPU agent, all formats
 #   %check_trace  checks the traces of one run (tools/check_trace.py)
@@ -55,6 +56,7 @@ config.substitutions += [
     ("%run90a", f"{wavesan} run --device=cpu --gpu=gfx90a"),
     ("%run1030", f"{wavesan} run --device=cpu --gpu=gfx1030"),
     ("%twin", judge),
+    ("%direct", judge + " --direct"),
     ("%clean", judge + " --only-clean"),
     ("%python", config.python),
     ("%tools", tools),

@@ -39,11 +39,21 @@ template <class F> void performThrough(WaveState &w, F chosen) {
       return performCopies(w, k + 1);
 }
 
-// a: global addresses (u64), b: LDS addresses (u32), imm: offset of both, extra: CopyShape.
+// a: global addresses (u64), b: LDS addresses (u32), imm: offset of both, extra: CopyShape, c: kNoRegister, or bytes in
+// range of a buffer (u32), whose addresses hold the offset already: lanes out of range read zero.
 void issueCopyRun(Wave &wave, const Op &o) {
   auto &w = static_cast<WaveState &>(wave);
   const auto &shape = *static_cast<const CopyShape *>(o.extra);
-  if (!checkLanes<Space::Flat>(w, o, o.a, o.imm, shape.globalBytes))
+  const uint32_t *inRange = o.c == kNoRegister ? nullptr : w.at<uint32_t>(o.c);
+  const LaneMask all = w.exec;
+  LaneMask reading = all;
+  if (inRange)
+    forEachLane(all, [&](uint32_t i) { reading &= ~(LaneMask(inRange[i] < shape.globalBytes) << i); });
+  const uint64_t globalOffset = inRange ? 0 : o.imm;
+  w.exec = reading;
+  const bool good = checkLanes<Space::Flat>(w, o, o.a, globalOffset, shape.globalBytes);
+  w.exec = all;
+  if (!good)
     return;
   PendingCopy c{};
   c.toLds = shape.toLds;
@@ -61,14 +71,15 @@ void issueCopyRun(Wave &wave, const Op &o) {
     if (at + shape.ldsBytes > w.ldsBytes)
       return w.raiseAddress(o, Fault::Detail::LdsRange, i, at);
     c.lds[i] = uint32_t(at);
-    c.global[i] = reinterpret_cast<uint64_t>(lanePointer<Space::Flat>(w, o.a, i, o.imm));
+    c.global[i] = reinterpret_cast<uint64_t>(lanePointer<Space::Flat>(w, o.a, i, globalOffset));
   }
   if (shape.toLds) {
     c.loaded.resize(size_t(__builtin_popcountll(w.exec)) * shape.ldsBytes); // zero beyond what is loaded
     size_t at = 0;
     for (LaneMask rest = w.exec; rest; rest &= rest - 1, at += shape.ldsBytes)
-      std::memcpy(c.loaded.data() + at, reinterpret_cast<const void *>(c.global[__builtin_ctzll(rest)]),
-                  shape.globalBytes);
+      if (reading & rest & -rest)
+        std::memcpy(c.loaded.data() + at, reinterpret_cast<const void *>(c.global[__builtin_ctzll(rest)]),
+                    shape.globalBytes);
   }
   c.number = shape.asyncCounter ? ++w.asyncIssued : ++w.vmemIssued;
   w.copies.push_back(std::move(c));

@@ -215,13 +215,12 @@ void Decoder::bitCast(const Value &to, const Value &from) {
       }
     }
   }
-  auto *leaves = extra<std::pair<std::vector<RepackLeaf>, std::vector<RepackLeaf>>>();
+  SmallVector<RepackLeaf, 8> before, after;
   for (size_t k = 0; k < a.size(); ++k)
-    leaves->first.push_back({source[k], a[k].width, a[k].bits});
+    before.push_back({source[k], a[k].width, a[k].bits});
   for (size_t k = 0; k < b.size(); ++k)
-    leaves->second.push_back({d[k], b[k].width, b[k].bits});
-  emit(bitRepack()).extra = extra<Repack>(Repack{leaves->first.data(), leaves->second.data(),
-                                                 uint32_t(a.size()), uint32_t(b.size())});
+    after.push_back({d[k], b[k].width, b[k].bits});
+  repack(before, after);
 }
 
 void Decoder::spaceCast(const Value &to, const Value &from) {

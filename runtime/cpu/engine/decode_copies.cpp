@@ -27,9 +27,11 @@ static StringRef copyName(const llvm::Function &f) {
              : StringRef();
 }
 
+static bool copiesFromBuffer(const llvm::Function &f) { return f.getName().contains("buffer.load.lds"); }
+
 bool usesAsynchronousCopies(const Module &module) {
   for (const llvm::Function &f : module) {
-    if (!copyName(f).empty())
+    if (!copyName(f).empty() || copiesFromBuffer(f))
       return true;
     for (const BasicBlock &block : f)
       for (const Instruction &i : block)
@@ -130,7 +132,7 @@ void Decoder::orderCopies(const Instruction &i) {
     const auto *callee = call->getCalledFunction();
     const StringRef name = callee ? callee->getName() : StringRef();
     // Hooks are no code, and functions decide for themselves.
-    if (!callee || !callee->isIntrinsic() || !copyName(*callee).empty() || name.starts_with("llvm.amdgcn.s.") ||
+    if (!callee || !callee->isIntrinsic() || !copyName(*callee).empty() || copiesFromBuffer(*callee) || name.starts_with("llvm.amdgcn.s.") ||
         name.starts_with("llvm.amdgcn.sched") || name.starts_with("llvm.amdgcn.wave.barrier") ||
         cast<IntrinsicInst>(call)->isAssumeLikeIntrinsic())
       return;

@@ -13,6 +13,7 @@
 #define WAVESAN_CPU_ENGINE_DECODER_H
 
 #include "barrier_flow.h"
+#include "buffer_resource.h"
 #include "divergent_arms.h"
 #include "function.h"
 #include "handlers.h"
@@ -189,6 +190,20 @@ private:
   bool decodeWait(llvm::CallBase &i, unsigned id);
   void emitWait(uint32_t vmem, uint32_t async);
   void orderCopies(const llvm::Instruction &i);
+
+  // Buffers.
+  struct BufferTarget {
+    Register address, inRange;
+  };
+  bool decodeBuffer(llvm::CallBase &i);
+  void makeBufferResource(llvm::CallBase &i);
+  Register resourceOf(const llvm::Value *resource);
+  /// `at`: operand of the resource, `offsetAt`: of what follows it.
+  BufferTarget findBuffer(llvm::CallBase &i, unsigned at, bool indexed, unsigned offsetAt, const BufferShape &shape);
+  /// A plain operation for the lanes that have `needed` bytes in range.
+  Op &emitInBuffer(const BufferTarget &target, uint64_t needed, Handler run,
+                   std::vector<std::pair<Register, Width>> results);
+  void repack(llvm::ArrayRef<RepackLeaf> from, llvm::ArrayRef<RepackLeaf> to);
 
   // Calls.
   void decodeCall(llvm::CallBase &i);

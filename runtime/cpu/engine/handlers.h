@@ -10,6 +10,7 @@
 
 #include "wave.h"
 
+#include <utility>
 #include <vector>
 
 namespace wavesan::cpu::engine {
@@ -86,8 +87,18 @@ Handler oddLoad(Space, Width);  ///< one register of `sub` bytes, zero-extended
 Handler oddStore(Space, Width); ///< one register, low `sub` bytes
 Handler copyMemory(Space to, Space from, Width length); ///< memcpy, memmove: a: to, b: from, c: length
 Handler setMemory(Space to, Width length);              ///< a: to, b: i8 value, c: length
+// Through buffer resources (buffer_resource.h).
+Handler makeResource(); ///< a: base (u64), b: stride and swizzling (u16), c: records (u32), sub: flags (u32); d: u128
+Handler findInBuffer(); ///< a: resource (u128), b: offset, c: scalar offset, sub: index or kNoRegister, extra: BufferShape;
+                        ///< d: address (u64), n: register of the bytes in range (u32)
+Handler inBuffer();     ///< a: bytes in range, imm: how many of them a lane must have to take part, extra: InBuffer
+struct InBuffer {
+  Op op; ///< a plain memory operation
+  std::vector<std::pair<Register, Width>> results; ///< zero in lanes that take no part
+};
 // Asynchronous copies (copies.h).
-Handler issueCopy();   ///< a: global addresses, b: LDS addresses, imm: offset of both, extra: CopyShape
+Handler issueCopy();   ///< a: global addresses, b: LDS addresses, imm: offset of both, extra: CopyShape; c: bytes in range
+                       ///< of a buffer, or kNoRegister
 Handler waitCopies();  ///< sub: how many of vector memory may remain, n: of asynchronous copies, or kNoWaitCount
 inline constexpr uint32_t kNoWaitCount = 0xffffffffu;
 Handler fenceCopies(); ///< where memory order asks for copies that the compiler knows of

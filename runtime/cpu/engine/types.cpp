@@ -62,7 +62,7 @@ static bool flattenAt(Type *type, const DataLayout &layout, uint64_t offset, Sma
   if (auto *i = dyn_cast<IntegerType>(type))
     bits = i->getBitWidth();
   else if (auto *p = dyn_cast<PointerType>(type)) {
-    if (!spaceOf(p->getAddressSpace()))
+    if (!spaceOf(p->getAddressSpace()) && p->getAddressSpace() != kBufferResource)
       return false;
     bits = layout.getPointerSizeInBits(p->getAddressSpace());
   } else if (floatKindOf(type))

@@ -35,6 +35,8 @@ uint32_t leafCount(llvm::Type *type);
 
 std::optional<FloatKind> floatKindOf(llvm::Type *type);
 
+/// Address space of buffer resources: values of 128 bits.
+inline constexpr unsigned kBufferResource = 8;
 /// How the engine reaches an IR address space; nullopt for buffer resources and the like.
 std::optional<Space> spaceOf(unsigned addressSpace);
 

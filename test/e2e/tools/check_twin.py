@@ -24,8 +24,11 @@ from judging import Failure, expected_fix, marked_line, run
 
 BETWEEN_WAVES = ("race", "missing-fence", "scope-too-small")
 TARGETS = ("gfx90a", "gfx1030")
+# With --direct: a code object for each of these and a host program that loads it through HSA (include/direct.h). HIP's packaged
+# runtime and device libraries know few of them.
+DIRECT_TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201", "gfx1250")
 HEAD = re.compile(r"^wavesan: (?:warning: )?([a-z]+(?:-[a-z]+)*): (?:LDS|global memory|work-items|lanes) ")
-SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
+SIDE = re.compile(r"^  \S.* by ((?:workgroup \S+ )?wave \d+) lane (\d+|\?) +at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 # Of a divergence: who waits at a barrier, who ends, and where.
 GROUP = re.compile(r"^  waves? (\d+).* (?:waits?|ends?)\b.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 CALLER = re.compile(r"^    inlined into .* at (.+?):(\d+)(?::\d+)?$")
@@ -84,6 +87,18 @@ def expected(args):
 
 
 def compile_program(args, output, extra):
+    if args.direct:
+        for target in args.targets:
+            done = run([args.wavesan, "cc", "-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib",
+                        "--offload-arch=" + target, args.optimize, "-I" + args.include, *extra, args.source, "-o",
+                        f"{output}.{target}"])
+            if done.returncode != 0:
+                raise Failure("does not compile for " + target)
+        done = run(["clang++", "-x", "c++", "-std=c++20", "-O1", "-Wno-unused-command-line-argument", "-I" + args.include, *extra,
+                    args.source, "-lhsa-runtime64", "-o", output])
+        if done.returncode != 0:
+            raise Failure("the host program does not compile")
+        return
     done = run([args.wavesan, "cc", *(f"--offload-arch={t}" for t in TARGETS), args.optimize, "-I" + args.include, *extra,
                 args.source, "-o", output])
     if done.returncode != 0:
@@ -131,7 +146,7 @@ def expect_race(done, args, target):
             raise Failure("lanes of different waves")
         if not args.one_wave and report.kind in BETWEEN_WAVES and report.waves[0] == report.waves[1]:
             raise Failure("both sides are the same wave")
-        if report.wave_size != {"gfx90a": 64, "gfx1030": 32}[target]:
+        if report.wave_size != (64 if target.startswith("gfx9") else 32):
             raise Failure(f"wave size {report.wave_size} on {target}")
     if not any(set(r.sides(name)) == wanted for r in reports):
         raise Failure(f"no report names both marked lines {sorted(wanted)}")
@@ -143,7 +158,9 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("--temporary", required=True)
     parser.add_argument("--only-clean", action="store_true", help="there is no racy build")
-    parser.add_argument("--racy-on", default=",".join(TARGETS), help="targets where the racy build is racy; clean on the others")
+    parser.add_argument("--racy-on", help="targets where the racy build is racy; clean on the others")
+    parser.add_argument("--direct", action="store_true", help="without HIP's runtime, on more targets")
+    parser.add_argument("--targets", help="instead of all")
     parser.add_argument("--kind", default="race")
     parser.add_argument("--warning", action="store_true", help="the findings of the racy build are warnings")
     parser.add_argument("--hooks", help="who checks: native (the agent's own detector), device (the GPU's bitcode); default: "
@@ -156,6 +173,8 @@ def main():
     parser.add_argument("--optimize", default="-O2")
     parser.add_argument("source")
     args = parser.parse_args()
+    args.targets = args.targets.split(",") if args.targets else DIRECT_TARGETS if args.direct else TARGETS
+    args.racy_on = args.racy_on.split(",") if args.racy_on else args.targets
     args.hooks = args.hooks or ("native,device" if args.kind in ("race", "missing-fence") else "native")
 
     where = ""
@@ -164,12 +183,13 @@ def main():
             where = build + " build: "
             program = f"{args.temporary}.{build}"
             compile_program(args, program, ["-DFIXED"] if build == "fixed" else [])
-            for target, hooks in ((t, h) for t in TARGETS for h in args.hooks.split(",")):
+            for target, hooks in ((t, h) for t in args.targets for h in args.hooks.split(",")):
                 for seed in range(1, (args.seeds if hooks == "native" else 1) + 1):
                     where = f"{build} build on {target}, {hooks} hooks, seed {seed}: "
-                    done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, f"--seed={seed}", "--", program],
+                    done = run([args.wavesan, "run", "--device=cpu", "--gpu=" + target, f"--seed={seed}", "--", program]
+                               + ([f"{program}.{target}"] if args.direct else []),
                                "hooks=" + hooks + (":" + args.options if args.options else ""))
-                    if build == "racy" and target in args.racy_on.split(","):
+                    if build == "racy" and target in args.racy_on:
                         expect_race(done, args, target)
                         continue
                     expect_clean(done, args)

@@ -33,19 +33,21 @@ define amdgpu_kernel void @lds_intrinsics() #0 {
 }
 
 ; Both sides of a copy are accesses, the LDS side by a hook of its own: 1 << 24 consecutive lanes, 1 << 25 the compiler knows
-; it. What a buffer resource names is not checked. A wait for a count above zero needs to know what else is issued.
+; it. Accesses through a buffer resource: buffers.ll. A wait for a count above zero needs to know what else is issued.
 ; CHECK-LABEL: define amdgpu_kernel void @copies.wavesan(
 ; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2147482623,
 ; CHECK-NEXT: call void @__wavesan_lds_copy({{.*}}, i32 ptrtoint (ptr addrspace(3) @tile.wavesan to i32), i32 50332674,
 ; CHECK-NEXT: call void @llvm.amdgcn.global.load.lds
+; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2147482623,
 ; CHECK:      call void @__wavesan_lds_copy(
 ; CHECK-NEXT: call void @llvm.amdgcn.raw.ptr.buffer.load.lds
 ; CHECK:      call void @__wavesan_vmem_issued({{.*}}, i32 1)
-; CHECK-NEXT: call i32 @llvm.amdgcn.raw.ptr.buffer.load
+; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2147482623,
+; CHECK:      call i32 @llvm.amdgcn.raw.ptr.buffer.load
 ; CHECK:      call void @llvm.amdgcn.s.waitcnt(i32 20336)
 ; CHECK-NEXT: call void @__wavesan_wait({{.*}}, i32 4224)
 ; SITES: kernel copies twin
-; SITES-NEXT: skip 2: buffer or image memory (not checked yet)
+; SITES-NOT:  skip
 define amdgpu_kernel void @copies(ptr addrspace(1) %g, ptr addrspace(8) %r) #0 {
   call void @llvm.amdgcn.global.load.lds(ptr addrspace(1) %g, ptr addrspace(3) @tile, i32 4, i32 0, i32 0)
   call void @llvm.amdgcn.raw.ptr.buffer.load.lds(ptr addrspace(8) %r, ptr addrspace(3) @tile, i32 4, i32 0, i32 0, i32 0, i32 0)
@@ -58,13 +60,13 @@ define amdgpu_kernel void @copies(ptr addrspace(1) %g, ptr addrspace(8) %r) #0 {
 ; A compiler barrier is no access. Barriers, sleeps and scheduling hints are none either.
 ; SITES: kernel others twin
 ; SITES-NEXT: skip 1: inline asm
-; SITES-NEXT: skip 1: buffer or image memory (not checked yet)
+; SITES-NEXT: skip 1: buffer with a format, fat pointer or image memory (not checked yet)
 ; SITES-NEXT: skip 1: wait for a count above zero{{$}}
 define amdgpu_kernel void @others(ptr addrspace(1) %g, ptr addrspace(8) %r) #0 {
   call void asm sideeffect "", "~{memory}"()
   call void asm sideeffect "ds_write_b32 v0, $0", "v,~{memory}"(i32 0)
-  %v = call i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8) %r, i32 0, i32 0, i32 0)
-  store i32 %v, ptr addrspace(1) %g
+  %v = call float @llvm.amdgcn.raw.ptr.buffer.load.format.f32(ptr addrspace(8) %r, i32 0, i32 0, i32 0)
+  store float %v, ptr addrspace(1) %g
   call void @llvm.amdgcn.ds.gws.barrier(i32 0, i32 0)
   call void @llvm.amdgcn.s.waitcnt(i32 20336) ; vmcnt(16)
   call void @llvm.amdgcn.s.sleep(i32 1)
