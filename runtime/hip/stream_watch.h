@@ -87,8 +87,10 @@ private:
   std::atomic<uint64_t> Failures{0}; ///< calls that could not be followed
 };
 
-/// Return addresses of the calls that led here, innermost first, those of this library left out; null: none.
+/// Return addresses of the calls that led here, innermost first, those of WaveSan's libraries left out; null: none.
 streams::Calls callsToHere();
+/// Another library of WaveSan.
+void setOwnCode(uint64_t begin, uint64_t end);
 
 } // namespace wavesan::hip
 

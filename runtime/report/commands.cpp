@@ -8,13 +8,22 @@ namespace {
 
 using Kind = CommandSide::Kind;
 
+/// "(anonymous namespace)::fill" for "(anonymous namespace)::fill(int*, int)".
+std::string withoutParameters(const std::string &kernel) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t at = kernel.find('(');
+  while (at != std::string::npos && std::string_view(kernel).substr(at).starts_with(kAnonymous))
+    at = kernel.find('(', at + kAnonymous.size());
+  return kernel.substr(0, at);
+}
+
 /// "the launch of fill(int*, int) (a.hip:12)"
 std::string withPlace(const CommandSide &side) {
   const std::string place = shortPlace(side.call);
   std::string what;
   switch (side.kind) {
   case Kind::Kernel:
-    what = "the launch of " + side.kernel.substr(0, side.kernel.find('('));
+    what = "the launch of " + withoutParameters(side.kernel);
     break;
   case Kind::Graph:
     what = "the launch of the graph";

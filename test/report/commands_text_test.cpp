@@ -57,6 +57,13 @@ TEST(CommandsText, SaysWhichEventWouldDoAndWhichIsTooEarly) {
       << text;
 }
 
+TEST(CommandsText, KernelsOfAnonymousNamespacesHaveNames) {
+  report::Race race = commandRace();
+  race.commands->previous.kernel = "(anonymous namespace)::k(int*)";
+  EXPECT_NE(textOf(race).find("the launch of (anonymous namespace)::k (app.hip:30)"), std::string::npos)
+      << textOf(race);
+}
+
 TEST(CommandsText, TheDefaultStreamAndTheHost) {
   report::Race race = commandRace();
   race.commands->previous.streamKind = "legacy_default";
