@@ -12,9 +12,13 @@
 
 namespace wavesan::graph {
 
+using hip::Copy3DParams;
 using hip::Dim3;
 using hip::Event;
 using hip::Extent;
+using hip::FillParams;
+using hip::HostParams;
+using hip::KernelNodeParams;
 using hip::PitchedPtr;
 using hip::Stream;
 
@@ -24,39 +28,6 @@ struct OpaqueExec;
 using HipGraph = OpaqueGraph *;
 using HipNode = OpaqueNode *;
 using HipExec = OpaqueExec *;
-
-struct KernelNodeParams {
-  Dim3 workgroup;
-  void **extra;
-  const void *function;
-  Dim3 grid; ///< in workgroups
-  void **arguments;
-  uint32_t groupBytes;
-};
-struct FillParams {
-  void *to;
-  uint32_t elementSize;
-  uint64_t height, pitch;
-  uint32_t value;
-  uint64_t width; ///< in elements
-};
-struct HostParams {
-  void (*function)(void *);
-  void *data;
-};
-struct Position {
-  uint64_t x, y, z;
-};
-struct Copy3DParams {
-  void *fromArray;
-  Position fromPosition;
-  PitchedPtr from;
-  void *toArray;
-  Position toPosition;
-  PitchedPtr to;
-  Extent extent;
-  int kind;
-};
 
 /// hipError_t values, beside those of hip_types.h.
 enum HipCode : int {

@@ -147,8 +147,8 @@ __attribute__((destructor)) void unloaded() {
 const abi::StreamCheck kStreamCheck = {
     abi::kAbiVersion,
     [](const abi::StreamCheckTool *tool) { processTracer().watch()->attach(tool); },
-    [](const abi::DispatchShapeSeen *shape, uint64_t kernel, uint64_t dispatch) {
-      return processTracer().watch()->bind(*shape, kernel, dispatch);
+    [](const abi::DispatchShapeSeen *shape, const char *name, const void *kernarg, uint64_t kernel, uint64_t dispatch) {
+      return processTracer().watch()->bind(*shape, name, kernarg, kernel, dispatch);
     },
     [](uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
       processTracer().watch()->deliver(ticket, kernel, dispatch, accesses);
@@ -172,6 +172,19 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_hook(const Ca
 
 extern "C" __attribute__((visibility("default"))) const abi::StreamCheck *wavesan_stream_check() {
   return processTracer().watch() ? &kStreamCheck : nullptr;
+}
+
+/// Called by programs when they start, for each kernel.
+extern "C" __attribute__((visibility("default"))) void __hipRegisterFunction(void *module, const void *function,
+                                                                             char *device, const char *name,
+                                                                             unsigned threads, void *a, void *b,
+                                                                             void *c, void *d, int *waveSize) {
+  if (StreamWatch *watch = processTracer().watch())
+    watch->addKernelName(function, name);
+  bool final = false;
+  using Real = void(void *, const void *, char *, const char *, unsigned, void *, void *, void *, void *, int *);
+  if (auto *real = reinterpret_cast<Real *>(findRealFunction("__hipRegisterFunction", final)))
+    real(module, function, device, name, threads, a, b, c, d, waveSize);
 }
 
 extern "C" __attribute__((visibility("default"))) void wavesan_host_watch(abi::HostWatch *watch) {

@@ -12,8 +12,6 @@
 #include <set>
 
 using namespace wavesan::hip;
-using wavesan::graph::Copy3DParams, wavesan::graph::FillParams, wavesan::graph::HostParams,
-    wavesan::graph::KernelNodeParams;
 
 namespace {
 
