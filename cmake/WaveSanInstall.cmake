@@ -5,7 +5,7 @@
 # holds a path of the build tree: the command finds its parts relative to itself (driver/layout.h).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS wavesan_hsa wavesan_hip LIBRARY DESTINATION lib/wavesan)
+install(TARGETS wavesan_hsa wavesan_hip wavesan_graph LIBRARY DESTINATION lib/wavesan)
 if(TARGET wavesan_cpu_agent)
   install(TARGETS wavesan_cpu_agent LIBRARY DESTINATION lib/wavesan/cpu-agent NAMELINK_SKIP)
 endif()

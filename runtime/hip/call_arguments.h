@@ -12,7 +12,7 @@
 namespace wavesan::hip {
 
 struct CallArguments {
-  static constexpr int kMaxNumbers = 8, kMaxEvents = 2, kMaxPointers = 4, kMaxDims = 2;
+  static constexpr int kMaxNumbers = 8, kMaxEvents = 2, kMaxPointers = 6, kMaxDims = 2;
 
   Stream stream = nullptr;
   bool hasStream = false;

@@ -4,6 +4,7 @@
 // Who called.
 #include "stream_watch.h"
 
+#include <atomic>
 #include <dlfcn.h>
 #include <unwind.h>
 
@@ -21,9 +22,12 @@ struct Walk {
   size_t count = 0, steps = 0;
 };
 
+std::atomic<uint64_t> moreOwnBegin{0}, moreOwnBytes{0};
+
 bool isOwn(uint64_t address) {
   return address - reinterpret_cast<uint64_t>(&__ehdr_start) <
-         reinterpret_cast<uint64_t>(&_end) - reinterpret_cast<uint64_t>(&__ehdr_start);
+             reinterpret_cast<uint64_t>(&_end) - reinterpret_cast<uint64_t>(&__ehdr_start) ||
+         address - moreOwnBegin < moreOwnBytes;
 }
 
 _Unwind_Reason_Code step(_Unwind_Context *context, void *data) {
@@ -38,6 +42,11 @@ _Unwind_Reason_Code step(_Unwind_Context *context, void *data) {
 }
 
 } // namespace
+
+void setOwnCode(uint64_t begin, uint64_t end) {
+  moreOwnBegin = begin;
+  moreOwnBytes = end - begin;
+}
 
 streams::Calls callsToHere() {
   Walk walk;

@@ -25,6 +25,41 @@ struct PitchedPtr {
   void *pointer;
   uint64_t pitch, xSize, ySize;
 };
+
+// Parameters of the nodes of graphs.
+struct KernelNodeParams {
+  Dim3 workgroup;
+  void **extra;
+  const void *function;
+  Dim3 grid; ///< in workgroups
+  void **arguments;
+  uint32_t groupBytes;
+};
+struct FillParams {
+  void *to;
+  uint32_t elementSize;
+  uint64_t height, pitch;
+  uint32_t value;
+  uint64_t width; ///< in elements
+};
+struct HostParams {
+  void (*function)(void *);
+  void *data;
+};
+struct Position {
+  uint64_t x, y, z;
+};
+struct Copy3DParams {
+  void *fromArray;
+  Position fromPosition;
+  PitchedPtr from;
+  void *toArray;
+  Position toPosition;
+  PitchedPtr to;
+  Extent extent;
+  int kind;
+};
+
 struct IpcHandle {
   char reserved[64];
 };

@@ -8,7 +8,7 @@
 // version that a program asks for.
 //
 // A function that this HIP lacks cannot be taken out of the symbol table at run time: it answers hipErrorNotSupported.
-#include "call_table.h"
+#include "call_hook.h"
 #include "real_hip.h"
 
 #include "trace_session.h"
@@ -46,7 +46,11 @@ void *realFunction(CallId id) {
   return function == &absent ? nullptr : function;
 }
 
-std::atomic<Tracer *> tracing{nullptr}; ///< null: off
+std::atomic<Tracer *> tracing{nullptr};          ///< null: off
+std::atomic<const CallHook *> callHook{nullptr}; ///< null: none
+std::atomic<bool> observed{false};               ///< either of them is there
+
+void noteObserved() { observed.store(tracing.load() || callHook.load(), std::memory_order_release); }
 
 /// HIP's functions call one another through the same symbols.
 __attribute__((tls_model("initial-exec"))) thread_local bool insideHip = false;
@@ -82,25 +86,39 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
   WAVESAN_CALLS_HIP static int call(Arguments... arguments) {
     const auto real = reinterpret_cast<int (*)(Arguments...)>(realFunction(Id));
     if (__builtin_expect(!real, 0))
-      return kHipErrorNotSupported;
-    Tracer *const tracer = tracing.load(std::memory_order_acquire);
-    if (__builtin_expect(!tracer, 1))
+      return absent(arguments...);
+    if (__builtin_expect(!observed.load(std::memory_order_acquire), 1))
       return real(arguments...);
-    return traced(*tracer, real, arguments...);
+    return seen(real, arguments...);
   }
 
-  WAVESAN_CALLS_HIP __attribute__((noinline)) static int traced(Tracer &tracer, int (*real)(Arguments...),
-                                                                Arguments... arguments) {
-    if (insideHip || !tracer.active())
+  /// This HIP lacks the function; recorded it needs none.
+  __attribute__((noinline)) static int absent(Arguments... arguments) {
+    CallArguments seen;
+    (seen.add(arguments), ...);
+    int result = kHipErrorNotSupported;
+    if (const CallHook *hook = callHook.load(std::memory_order_acquire); hook && !insideHip)
+      hook->take(Id, seen, result);
+    return result;
+  }
+
+  WAVESAN_CALLS_HIP __attribute__((noinline)) static int seen(int (*real)(Arguments...), Arguments... arguments) {
+    if (insideHip)
       return real(arguments...);
     CallArguments seen;
     (seen.add(arguments), ...);
+    int result = kHipSuccess;
+    if (const CallHook *hook = callHook.load(std::memory_order_acquire); hook && hook->take(Id, seen, result))
+      return result;
+    Tracer *const tracer = tracing.load(std::memory_order_acquire);
+    ThreadState *thread = tracer && tracer->active() ? &currentThread() : nullptr;
     CallState state;
-    ThreadState &thread = currentThread();
     InsideHip inside;
-    tracer.begin(state, Id, seen, thread);
-    const int result = real(arguments...);
-    tracer.end(state, seen, thread, result);
+    if (!thread)
+      return real(arguments...);
+    tracer->begin(state, Id, seen, *thread);
+    result = real(arguments...);
+    tracer->end(state, seen, *thread, result);
     return result;
   }
 };
@@ -108,7 +126,10 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
 } // namespace
 
 /// Whether calls are given to processTracer().
-void setTracing(bool on) { tracing.store(on ? &processTracer() : nullptr, std::memory_order_release); }
+void setTracing(bool on) {
+  tracing.store(on ? &processTracer() : nullptr, std::memory_order_release);
+  noteObserved();
+}
 
 namespace {
 
@@ -120,13 +141,14 @@ __attribute__((constructor)) void loaded() {
 __attribute__((destructor)) void unloaded() {
   if (Tracer *tracer = tracing.exchange(nullptr))
     tracer->detach();
+  noteObserved();
 }
 
 const abi::StreamCheck kStreamCheck = {
     abi::kAbiVersion,
     [](const abi::StreamCheckTool *tool) { processTracer().watch()->attach(tool); },
-    [](const abi::DispatchShapeSeen *shape, uint64_t kernel, uint64_t dispatch) {
-      return processTracer().watch()->bind(*shape, kernel, dispatch);
+    [](const abi::DispatchShapeSeen *shape, const char *name, const void *kernarg, uint64_t kernel, uint64_t dispatch) {
+      return processTracer().watch()->bind(*shape, name, kernarg, kernel, dispatch);
     },
     [](uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
       processTracer().watch()->deliver(ticket, kernel, dispatch, accesses);
@@ -136,8 +158,33 @@ const abi::StreamCheck kStreamCheck = {
 
 } // namespace
 
+extern "C" __attribute__((visibility("default"))) void wavesan_hip_own_code(const void *begin, const void *end) {
+  setOwnCode(reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(end));
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_hook(const CallHook *hook) {
+  if (hook && hook->version != abi::kAbiVersion)
+    return false;
+  callHook.store(hook, std::memory_order_release);
+  noteObserved();
+  return true;
+}
+
 extern "C" __attribute__((visibility("default"))) const abi::StreamCheck *wavesan_stream_check() {
   return processTracer().watch() ? &kStreamCheck : nullptr;
+}
+
+/// Called by programs when they start, for each kernel.
+extern "C" __attribute__((visibility("default"))) void __hipRegisterFunction(void *module, const void *function,
+                                                                             char *device, const char *name,
+                                                                             unsigned threads, void *a, void *b,
+                                                                             void *c, void *d, int *waveSize) {
+  if (StreamWatch *watch = processTracer().watch())
+    watch->addKernelName(function, name);
+  bool final = false;
+  using Real = void(void *, const void *, char *, const char *, unsigned, void *, void *, void *, void *, int *);
+  if (auto *real = reinterpret_cast<Real *>(findRealFunction("__hipRegisterFunction", final)))
+    real(module, function, device, name, threads, a, b, c, d, waveSize);
 }
 
 extern "C" __attribute__((visibility("default"))) void wavesan_host_watch(abi::HostWatch *watch) {

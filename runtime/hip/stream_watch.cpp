@@ -16,6 +16,7 @@ using streams::Clock;
 struct LaunchUnderWay {
   streams::CommandChecker::Ticket ticket;
   abi::DispatchShapeSeen shape;
+  LaunchMatcher *graph; ///< null: none that is followed
 };
 __attribute__((tls_model("initial-exec"))) thread_local LaunchUnderWay launchUnderWay = {};
 
@@ -74,7 +75,8 @@ abi::CallChain chainOf(const streams::Calls &calls) {
   return calls ? abi::CallChain{calls->data(), calls->size()} : abi::CallChain{nullptr, 0};
 }
 
-abi::StreamCommand commandOf(const streams::FoundRace::Side &side) {
+/// `node`: kNoNode, or of a graph.
+abi::StreamCommand commandOf(const streams::FoundRace::Side &side, streams::NodeIndex nodeIndex) {
   const streams::Command &command = *side.part->command;
   abi::StreamCommand out{};
   out.kind = command.kind;
@@ -89,6 +91,13 @@ abi::StreamCommand commandOf(const streams::FoundRace::Side &side) {
   out.stream = command.order.at.stream;
   out.call = chainOf(command.call);
   out.streamMade = chainOf(command.stream.made);
+  if (nodeIndex != streams::kNoNode) {
+    const streams::GraphOrder::Node &node = command.graph->node(nodeIndex);
+    out.kind = node.kind;
+    out.function = node.function;
+    out.call = chainOf(node.call);
+    out.node = node.number;
+  }
   return out;
 }
 
@@ -122,14 +131,23 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
     return;
   const Action action = infoOf(record.id).action;
   const bool launch = isLaunch(record) && !record.capture;
-  if (Attached && (isCommand(action) || action == Action::StreamCreate))
+  if (Attached && (isCommand(action) || action == Action::StreamCreate || GraphModels::concerns(record.id)))
     call.calls = callsToHere();
   if (!launch && !waitsForStream(action) && !waitsForDevice(record, arguments))
     return;
   std::lock_guard lock(Mutex);
   if (launch) {
     call.launch = Checker->beginLaunch();
-    launchUnderWay = {call.launch, shapeOf(record.id, arguments)};
+    if (infoOf(record.id).category == Category::Graph)
+      if (auto graph = Graphs.launchable(arguments.pointers[0])) {
+        for (const Event event : graph->waits) {
+          ResolvedWait lost;
+          lost.state = WaitState::Lost;
+          call.graphWaits.push_back(Resolve ? Resolve(event) : lost);
+        }
+        call.graph = std::make_shared<LaunchMatcher>(std::move(graph));
+      }
+    launchUnderWay = {call.launch, shapeOf(record.id, arguments), call.graph.get()};
   } else if (waitsForStream(action)) {
     call.atEntry = Order.contentsOfStream(record.clock.stream);
   } else {
@@ -193,6 +211,7 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
   const Action action = infoOf(record.id).action;
   std::lock_guard lock(Mutex);
   flushHost();
+  followGraphs(call, record, arguments);
   if (record.capture) { // a node of a graph: executed by launches of the graph
     if (call.launch)
       Checker->cancel(call.launch);
@@ -211,23 +230,51 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
   ++Failures;
 }
 
+void StreamWatch::addKernelName(const void *function, const char *name) noexcept try {
+  std::lock_guard lock(Mutex);
+  Graphs.addKernelName(function, name);
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
+  const GraphModels::Layouts layouts = [this](const std::string &kernel) {
+    ArgumentLayout layout;
+    layout.known = Tool.arguments && Tool.arguments(
+                                         Tool.self, kernel.c_str(),
+                                         [](void *to, uint32_t offset, uint32_t bytes) {
+                                           static_cast<ArgumentLayout *>(to)->pieces.push_back({offset, bytes});
+                                         },
+                                         &layout);
+    return layout;
+  };
+  const bool joins = infoOf(record.id).action == Action::StreamWaitEvent && record.wait.state == WaitState::Captured;
+  if (record.capture || joins)
+    Graphs.captured(record.id, arguments, record.clock.stream, call.calls, Memory, layouts);
+  else if (GraphModels::concerns(record.id))
+    Graphs.call(record.id, arguments, record.clock.stream, call.calls, layouts);
+}
+
 /// What the call learns through an event or a value; a whole stream or device: call.atEntry.
 void StreamWatch::waits(const CallRecord &record) {
   const bool inStream = record.waitKind == WaitKind::StreamForEvent || record.waitKind == WaitKind::StreamForValue;
   if (!inStream && record.waitKind != WaitKind::HostForEvent)
     return;
   const bool resolved = record.wait.state == WaitState::Resolved;
-  if (resolved && record.wait.producer.knows) {
-    if (inStream)
-      Order.streamWaits(record.clock.stream, record.wait.producer.knows);
-    else
-      hostWaits(record.wait.producer.knows);
-  } else if (resolved || !isKnown(record.wait.state)) {
-    if (inStream)
-      Order.streamWaitsForUnknown(record.clock.stream);
-    else
-      Order.hostWaitsForUnknown();
-  }
+  if (inStream)
+    streamWaits(record.clock.stream, record.wait);
+  else if (resolved && record.wait.producer.knows)
+    hostWaits(record.wait.producer.knows);
+  else if (resolved || !isKnown(record.wait.state))
+    Order.hostWaitsForUnknown();
+}
+
+void StreamWatch::streamWaits(StreamId stream, const ResolvedWait &wait) {
+  const bool resolved = wait.state == WaitState::Resolved;
+  if (resolved && wait.producer.knows)
+    Order.streamWaits(stream, wait.producer.knows);
+  else if (resolved || !isKnown(wait.state))
+    Order.streamWaitsForUnknown(stream);
 }
 
 void StreamWatch::addBlock(const streams::Range &block) {
@@ -257,6 +304,8 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   const StreamId stream = record.clock.stream;
   if (hasUnknownOrder(record.id) || stream == 0)
     Order.streamWaitsForUnknown(stream);
+  for (const ResolvedWait &wait : call.graphWaits)
+    streamWaits(stream, wait);
   auto command = std::make_shared<streams::Command>();
   command->order = Order.submit(stream);
   command->function = info.name;
@@ -276,7 +325,14 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     break;
   case Category::Graph:
     command->kind = abi::CommandKind::Graph;
-    ++Checker->counts.graphCopies;
+    if (const LaunchableGraph *graph = call.graph ? &call.graph->graph() : nullptr) {
+      hostWaitsForIt = graph->hostNodes; // as host functions in streams
+      command->graph = graph->order;
+      ranges.ranges = graph->ranges;
+      Checker->counts.rangesUnknown += !graph->rangesComplete;
+      submits = !graph->order || graph->kernelNodes != 0 || !graph->ranges.empty();
+    }
+    Checker->counts.graphCopies += !command->graph || !call.graph->complete();
     break;
   case Category::Copy:
   case Category::Set:
@@ -337,8 +393,10 @@ void StreamWatch::report() noexcept try {
 void StreamWatch::pass(std::vector<streams::FoundRace> races) noexcept {
   for (const streams::FoundRace &race : races) {
     abi::StreamRace out{};
-    out.current = commandOf(race.current);
-    out.previous = commandOf(race.previous);
+    out.current = commandOf(race.current, race.currentNode);
+    out.previous = commandOf(race.previous, race.previousNode);
+    if (race.currentNode != streams::kNoNode)
+      out.graphLaunch = chainOf(race.current.part->command->call);
     out.address = race.address;
     out.bytes = race.bytes;
     out.generation = std::max(out.current.dispatch, out.previous.dispatch);
@@ -363,7 +421,8 @@ void StreamWatch::attach(const abi::StreamCheckTool *tool) {
   Attached = tool != nullptr;
 }
 
-uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, uint64_t, uint64_t) noexcept {
+uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t,
+                           uint64_t dispatch) noexcept try {
   if (Abandoned)
     return 0;
   std::lock_guard lock(Mutex);
@@ -371,8 +430,13 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, uint64_t, uint64
     ++Checker->counts.unbound;
     return 0;
   }
-  Checker->bind(launchUnderWay.ticket);
+  Checker->bind(launchUnderWay.ticket, dispatch,
+                launchUnderWay.graph ? launchUnderWay.graph->match(shape, name, kernarg)
+                                     : std::vector<streams::NodeIndex>());
   return launchUnderWay.ticket;
+} catch (...) {
+  ++Failures;
+  return 0;
 }
 
 void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,

@@ -8,6 +8,7 @@
 #define WAVESAN_HIP_STREAM_WATCH_H
 
 #include "command_ranges.h"
+#include "graph_models.h"
 #include "host_accesses.h"
 #include "trace_sink.h"
 
@@ -20,8 +21,10 @@ namespace wavesan::hip {
 /// Of a call that is under way.
 struct WatchedCall {
   streams::CommandChecker::Ticket launch = 0;
-  streams::Clock atEntry;       ///< of a wait for a stream or a device: what it waits for
-  streams::Calls calls;         ///< return addresses of the call
+  streams::Clock atEntry;               ///< of a wait for a stream or a device: what it waits for
+  streams::Calls calls;                 ///< return addresses of the call
+  std::shared_ptr<LaunchMatcher> graph; ///< of a launch of a graph that is followed
+  std::vector<ResolvedWait> graphWaits; ///< what its nodes wait for
   streams::Clock before, after; ///< of the command, once it is submitted: what an event recorded by it stands for
 };
 
@@ -48,12 +51,18 @@ public:
   /// Not 0 while there may be a command that the host has not waited for.
   static const uint32_t *busy() { return &Busy; }
 
+  /// What a wait for an event that is entered now waits for. To be set before the first call.
+  void setResolve(std::function<ResolvedWait(Event)> resolve) { Resolve = std::move(resolve); }
+  /// A kernel that the program can launch by this address.
+  void addKernelName(const void *function, const char *name) noexcept;
+
   /// Gets each race as well; called like the tool. To be set before the first call.
   void setMark(std::function<void(const RaceMark &)> mark) { Mark = std::move(mark); }
 
   // For the HSA tool (abi::StreamCheck).
   void attach(const abi::StreamCheckTool *tool);
-  uint64_t bind(const abi::DispatchShapeSeen &shape, uint64_t kernel, uint64_t dispatch) noexcept;
+  uint64_t bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t kernel,
+                uint64_t dispatch) noexcept;
   void deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) noexcept;
   void finish(abi::StreamCheckCounts &counts) noexcept;
 
@@ -65,6 +74,8 @@ private:
   void reset();
   void hostWaits(const streams::Clock &known);
   void waits(const CallRecord &);
+  void streamWaits(StreamId stream, const ResolvedWait &wait);
+  void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
   void addBlock(const streams::Range &);
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
   void stored(const CallRecord &, const CallArguments &);
@@ -80,6 +91,8 @@ private:
   std::unordered_map<StreamId, streams::StreamFacts> Streams;
   KnownMemory Memory; ///< that commands can use
   HostAccesses Host;
+  GraphModels Graphs;
+  std::function<ResolvedWait(Event)> Resolve;
   static uint32_t Busy;
   abi::StreamCheckTool Tool{};
   std::function<void(const RaceMark &)> Mark;
@@ -87,8 +100,10 @@ private:
   std::atomic<uint64_t> Failures{0}; ///< calls that could not be followed
 };
 
-/// Return addresses of the calls that led here, innermost first, those of this library left out; null: none.
+/// Return addresses of the calls that led here, innermost first, those of WaveSan's libraries left out; null: none.
 streams::Calls callsToHere();
+/// Another library of WaveSan.
+void setOwnCode(uint64_t begin, uint64_t end);
 
 } // namespace wavesan::hip
 

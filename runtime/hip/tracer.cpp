@@ -68,6 +68,7 @@ void Tracer::attach(SinkFactory sinks, std::function<void(const std::string &)> 
 
 void Tracer::watchStreams(size_t historyBytes) {
   Watch = std::make_unique<StreamWatch>(historyBytes);
+  Watch->setResolve([this](Event event) { return Producers->resolve(event); });
   Watch->setMark([this](const RaceMark &mark) {
     std::lock_guard lock(SinkMutex);
     if (!active())

@@ -15,6 +15,15 @@ std::shared_ptr<const Kernel> KernelTable::find(uint64_t kernelObject) const {
   return it == Kernels.end() ? nullptr : it->second.kernel;
 }
 
+std::shared_ptr<const Kernel> KernelTable::findByName(std::string_view name) const {
+  std::shared_lock lock(Mutex);
+  std::shared_ptr<const Kernel> found;
+  for (const auto &[_, entry] : Kernels)
+    if (entry.kernel->name == name && (!found || (entry.kernel->twin && !found->twin)))
+      found = entry.kernel;
+  return found;
+}
+
 void KernelTable::removeExecutable(uint64_t executable) {
   std::unique_lock lock(Mutex);
   std::erase_if(Kernels, [&](const auto &entry) { return entry.second.executable == executable; });

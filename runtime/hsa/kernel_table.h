@@ -40,6 +40,8 @@ public:
   void add(uint64_t executable, uint64_t kernelObject, std::shared_ptr<const Kernel> kernel);
   /// Null when the handle is unknown.
   std::shared_ptr<const Kernel> find(uint64_t kernelObject) const;
+  /// Any of that linkage name, one with a twin before others; null: none.
+  std::shared_ptr<const Kernel> findByName(std::string_view name) const;
   void removeExecutable(uint64_t executable);
 
 private:

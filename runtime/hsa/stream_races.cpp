@@ -64,12 +64,23 @@ bool StreamRaces::connect() {
   if (!check || check->version != abi::kAbiVersion)
     return false;
   Check = check;
-  const abi::StreamCheckTool tool = {this, [](void *self, const abi::StreamRace *race) {
-                                       try {
-                                         static_cast<StreamRaces *>(self)->report(*race);
-                                       } catch (const std::bad_alloc &) {
-                                       }
-                                     }};
+  const abi::StreamCheckTool tool = {
+      this,
+      [](void *self, const abi::StreamRace *race) {
+        try {
+          static_cast<StreamRaces *>(self)->report(*race);
+        } catch (const std::bad_alloc &) {
+        }
+      },
+      [](void *self, const char *kernel, void (*piece)(void *, uint32_t, uint32_t), void *to) {
+        const auto found = static_cast<StreamRaces *>(self)->Loaded.findByName(kernel);
+        if (!found || !found->twin)
+          return false;
+        for (const KernelArg &arg : found->twin->original.args)
+          if (!arg.hidden())
+            piece(to, arg.offset, arg.size);
+        return true;
+      }};
   Check->attach(&tool);
   return true;
 }
@@ -84,7 +95,8 @@ std::shared_ptr<StreamDispatch> StreamRaces::bind(const hsa_kernel_dispatch_pack
   for (uint32_t d = dimensions; d < 3; ++d)
     shape.grid[d] = shape.workgroup[d] = 1;
   const uint64_t tag = reinterpret_cast<uint64_t>(kernel.get());
-  const uint64_t ticket = Check->bind(&shape, tag, dispatch);
+  const uint64_t ticket =
+      Check->bind(&shape, kernel ? kernel->name.c_str() : nullptr, packet.kernarg_address, tag, dispatch);
   if (!ticket)
     return nullptr;
   if (kernel) {
@@ -109,6 +121,7 @@ void StreamRaces::report(const abi::StreamRace &found) {
     side.blocking = from.blocking;
     side.call = frames(from.call);
     side.streamMade = frames(from.streamMade);
+    side.node = from.node;
     access.bits = from.bits;
     access.opcode = side.function;
     if (!from.kernel) {
@@ -135,6 +148,7 @@ void StreamRaces::report(const abi::StreamRace &found) {
   pair.lateRecord = frames(found.lateRecord);
   pair.earlyEvent = found.earlyEvent;
   pair.earlyRecord = frames(found.earlyRecord);
+  pair.graphLaunch = frames(found.graphLaunch);
   const bool host = found.current.kind == abi::CommandKind::Host;
   race.raceClass = host ? abi::RaceClass::HostRace : abi::RaceClass::StreamRace;
   race.space = abi::RaceSpace::Global;

@@ -52,7 +52,8 @@ class StreamRaces {
 public:
   using Report = std::function<void(report::Race)>;
   /// `report` gets each race, from any thread that submits or completes commands.
-  StreamRaces(const MemoryMap &memory, Report report) : Memory(memory), Found(std::move(report)) {}
+  StreamRaces(const MemoryMap &memory, const KernelTable &kernels, Report report)
+      : Memory(memory), Loaded(kernels), Found(std::move(report)) {}
 
   /// Looks for the interposer in the process. False: there is none, or the check is off.
   bool connect();
@@ -66,6 +67,7 @@ private:
   void report(const abi::StreamRace &race);
 
   const MemoryMap &Memory;
+  const KernelTable &Loaded;
   const Report Found;
   const abi::StreamCheck *Check = nullptr;
   HostLines Lines;

@@ -45,7 +45,7 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
     : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
       memory(Dispatches), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
-      streams(memory, [this](report::Race race) { findings.streamRace(std::move(race)); }),
+      streams(memory, kernels, [this](report::Race race) { findings.streamRace(std::move(race)); }),
       agents(api,
              [this] {
                uint64_t bytes = 0;

@@ -8,13 +8,22 @@ namespace {
 
 using Kind = CommandSide::Kind;
 
+/// "(anonymous namespace)::fill" for "(anonymous namespace)::fill(int*, int)".
+std::string withoutParameters(const std::string &kernel) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  size_t at = kernel.find('(');
+  while (at != std::string::npos && std::string_view(kernel).substr(at).starts_with(kAnonymous))
+    at = kernel.find('(', at + kAnonymous.size());
+  return kernel.substr(0, at);
+}
+
 /// "the launch of fill(int*, int) (a.hip:12)"
 std::string withPlace(const CommandSide &side) {
   const std::string place = shortPlace(side.call);
   std::string what;
   switch (side.kind) {
   case Kind::Kernel:
-    what = "the launch of " + side.kernel.substr(0, side.kernel.find('('));
+    what = (side.node ? "kernel " : "the launch of ") + withoutParameters(side.kernel);
     break;
   case Kind::Graph:
     what = "the launch of the graph";
@@ -89,7 +98,12 @@ std::string commandsReason(const Race &race) {
   const CommandPair &pair = *race.commands;
   const CommandSide &now = pair.current, &before = pair.previous;
   std::string text;
-  if (now.kind == Kind::Host)
+  if (now.node)
+    text = "both are nodes of the graph that is launched" +
+           (shortPlace(pair.graphLaunch).empty() ? std::string() : " at " + shortPlace(pair.graphLaunch)) +
+           ", and no path of edges leads from node " + std::to_string(before.node) + " to node " +
+           std::to_string(now.node);
+  else if (now.kind == Kind::Host)
     text =
         "the host has not waited for " + withPlace(before) + " in " + streamText(before) + ": it may still be running";
   else if (now.stream == before.stream)
@@ -110,6 +124,13 @@ std::string commandsReason(const Race &race) {
 std::string commandsFix(const Race &race) {
   const CommandPair &pair = *race.commands;
   const CommandSide &now = pair.current, &before = pair.previous;
+  if (now.node) {
+    const std::string from = "node " + std::to_string(before.node), to = "node " + std::to_string(now.node);
+    if (now.function.starts_with("hipGraphAdd") && before.function.starts_with("hipGraphAdd"))
+      return "add the missing edge: hipGraphAddDependencies(graph, &<" + from + ">, &<" + to + ">, 1)";
+    return "while capturing, let the stream of " + to + " wait before " + withPlace(now) +
+           " for an event recorded behind " + withPlace(before) + " (" + from + ")";
+  }
   if (now.kind == Kind::Host)
     return "call hipStreamSynchronize(" + handle(before) + "), or hipEventSynchronize for an event recorded in " +
            streamText(before) + " behind " + withPlace(before) + ", before the host's access" +

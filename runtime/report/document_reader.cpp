@@ -190,6 +190,8 @@ CommandSide commandOf(const Value &value) {
   side.kernel = textOr(value, "kernel");
   if (value.has("dispatch"))
     side.dispatch = value["dispatch"].number<uint64_t>();
+  if (value.has("node"))
+    side.node = value["node"].number<uint64_t>();
   side.stream = value["stream"].number<uint64_t>();
   side.streamKind = textOr(value, "streamKind");
   if (value.has("blocking"))
@@ -211,6 +213,8 @@ CommandPair commandsOf(const Value &value) {
     pair.earlyEvent = value["earlyEvent"]["event"].number<uint64_t>();
     pair.earlyRecord = framesOf(value["earlyEvent"]["record"]);
   }
+  if (value.has("graphLaunch"))
+    pair.graphLaunch = framesOf(value["graphLaunch"]);
   return pair;
 }
 

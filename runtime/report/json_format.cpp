@@ -101,6 +101,8 @@ Json commandJson(const CommandSide &side) {
     out["kernel"] = side.kernel;
     out["dispatch"] = side.dispatch;
   }
+  if (side.node)
+    out["node"] = side.node;
   out["stream"] = side.stream;
   if (!side.streamKind.empty()) {
     out["streamKind"] = side.streamKind;
@@ -117,6 +119,8 @@ Json commandsJson(const CommandPair &pair) {
     out["lateEvent"] = {{"event", pair.lateEvent}, {"record", framesJson(pair.lateRecord)}};
   if (pair.earlyEvent)
     out["earlyEvent"] = {{"event", pair.earlyEvent}, {"record", framesJson(pair.earlyRecord)}};
+  if (pair.current.node)
+    out["graphLaunch"] = framesJson(pair.graphLaunch);
   return out;
 }
 

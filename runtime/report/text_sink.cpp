@@ -172,6 +172,13 @@ std::string commandSide(const Access &access, const CommandSide &side, const Tex
             " by " + commandText(side);
   const bool kernel = side.kind == CommandSide::Kind::Kernel || side.kind == CommandSide::Kind::Graph;
   const bool host = side.kind == CommandSide::Kind::Host;
+  if (side.node) {
+    const std::string node = "node " + std::to_string(side.node) + " of a graph";
+    if (kernel)
+      return text + ", dispatch " + std::to_string(side.dispatch) + "," + placedText(access.frames, options) + "    " +
+             node + ", made by " + side.function + placedText(side.call, options);
+    return text + ", " + node + "," + placedText(side.call, options);
+  }
   if (kernel && !side.kernel.empty())
     text += ", dispatch " + std::to_string(side.dispatch) + "," + placedText(access.frames, options);
   if (!kernel)

@@ -101,7 +101,7 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   line(s.copiesUnknown, "copy or fill", "copies and fills",
        " not or not completely compared with other commands: what they touch is not known");
   line(s.graphsPartly, "graph launch", "graph launches",
-       " of which only the kernels were compared, and not with one another");
+       " not completely compared: nodes were not compared with one another, or only kernels with other commands");
   line(s.streamHistoryLost, "piece", "pieces",
        " of what commands touched not kept (option stream_history_mb): races between commands may be missed");
   line(s.atomicsOrder, "pair of commands", "pairs of commands", " not reported: atomics may have ordered them");

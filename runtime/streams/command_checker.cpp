@@ -40,9 +40,13 @@ CommandChecker::Ticket CommandChecker::beginLaunch() {
   return NextTicket;
 }
 
-void CommandChecker::bind(Ticket launch) {
-  if (auto found = Launches.find(launch); found != Launches.end())
-    ++found->second.bound;
+void CommandChecker::bind(Ticket launch, uint64_t dispatch, std::vector<NodeIndex> nodes) {
+  auto found = Launches.find(launch);
+  if (found == Launches.end())
+    return;
+  ++found->second.bound;
+  if (!nodes.empty())
+    found->second.nodes[dispatch] = std::move(nodes);
 }
 
 void CommandChecker::deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
@@ -53,6 +57,8 @@ void CommandChecker::deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, 
   part.part = std::make_shared<CommandPart>();
   part.part->kernel = kernel;
   part.part->dispatch = dispatch;
+  if (auto nodes = found->second.nodes.find(dispatch); nodes != found->second.nodes.end())
+    part.part->nodes = nodes->second;
   if (accesses) {
     part.recorded = true;
     part.runs.assign(accesses->runs, accesses->runs + accesses->runCount);
@@ -159,7 +165,7 @@ void CommandChecker::compare(Item &item, bool complete) {
     StreamsSeen.insert(command.order.at.stream);
   std::map<PairKey, FoundRace> found;
   bool compared = false;
-  if (!item.ranges.empty()) {
+  if (!item.ranges.empty() && !command.graph) {
     auto part = std::make_shared<CommandPart>();
     part->command = item.command;
     part->places = command.places;
@@ -167,27 +173,94 @@ void CommandChecker::compare(Item &item, bool complete) {
       insert(part, r.begin, r.end, abi::kNoSite, r.bits, abi::Scope::System, found);
     compared = true;
   }
+  if (command.graph)
+    addNodes(item, parts);
   for (Delivered &d : parts) {
     d.part->command = item.command;
     if (!d.recorded) {
       ++counts.notRecorded;
+      Uncertain = Uncertain || command.graph;
       continue;
     }
     for (const abi::AccessRun &r : d.runs)
       insert(d.part, r.begin, r.end, r.site, r.bits, r.scope, found);
     compared = true;
   }
+  counts.graphCopies += std::exchange(Uncertain, false);
   (command.onHost ? counts.hostAccesses : counts.commands) += compared;
   counts.streams = StreamsSeen.size();
   addAll(found);
 }
 
+/// The nodes of a graph that are no kernels become parts like its dispatches, all in an order that its edges allow.
+void CommandChecker::addNodes(const Item &item, std::vector<Delivered> &parts) {
+  std::map<NodeIndex, Delivered> byNode;
+  for (const Range &r : item.ranges) {
+    Delivered &d = byNode[r.node];
+    if (!d.part) {
+      d.part = std::make_shared<CommandPart>();
+      d.part->nodes = {r.node};
+      d.recorded = true;
+    }
+    d.runs.push_back({r.begin, r.end, abi::kNoSite, r.bits, abi::Scope::System});
+  }
+  for (auto &[_, d] : byNode)
+    parts.push_back(std::move(d));
+  std::sort(parts.begin(), parts.end(), [](const Delivered &a, const Delivered &b) {
+    auto key = [](const Delivered &d) {
+      return std::pair(d.part->nodes.empty() ? kNoNode : d.part->nodes.front(), d.part->dispatch);
+    };
+    return key(a) < key(b);
+  });
+}
+
+GraphOrder::Relation CommandChecker::relation(const CommandPart &a, const CommandPart &b) const {
+  return a.nodes.empty() || b.nodes.empty() ? GraphOrder::Relation::Uncertain
+                                            : a.command->graph->relation(a.nodes, b.nodes);
+}
+
+/// Races inside of one launch of a graph: one missing edge is one report, and what it would order as well is none.
+void CommandChecker::addInner(std::vector<FoundRace *> races) {
+  if (races.empty())
+    return;
+  const GraphOrder &graph = *races.front()->current.part->command->graph;
+  for (FoundRace *race : races) {
+    const auto &from = race->previous.part->nodes, &to = race->current.part->nodes;
+    race->previousNode = from.front();
+    race->currentNode = to.back() == from.front() ? to.front() : to.back();
+    if (race->currentNode < race->previousNode) {
+      std::swap(race->currentNode, race->previousNode);
+      std::swap(race->current, race->previous);
+    }
+  }
+  std::sort(races.begin(), races.end(), [](const FoundRace *a, const FoundRace *b) {
+    auto key = [](const FoundRace *r) {
+      return std::make_tuple(r->currentNode, ~r->previousNode, r->previous.site, r->current.site, r->previous.bits,
+                             r->current.bits);
+    };
+    return key(a) < key(b);
+  });
+  std::vector<std::pair<NodeIndex, NodeIndex>> edges; // that the fixes of reported ones would add
+  for (FoundRace *race : races) {
+    const NodeIndex from = race->previousNode, to = race->currentNode;
+    const bool known = std::any_of(edges.begin(), edges.end(), [&](const auto &edge) {
+      return (from == edge.first || graph.before(from, edge.first)) &&
+             (to == edge.second || graph.before(edge.second, to));
+    });
+    if (known)
+      ++counts.repeats;
+    else if (add(std::move(*race)) && AssumeFixes)
+      edges.push_back({from, to});
+  }
+}
+
 /// What orders the command with one of another stream orders it with all earlier ones of that stream: of those, the
 /// latest speaks for all.
 void CommandChecker::addAll(std::map<PairKey, FoundRace> &found) {
-  std::vector<FoundRace *> races;
+  std::vector<FoundRace *> races, inner;
   for (auto &[_, race] : found)
-    races.push_back(&race);
+    (race.current.part->command == race.previous.part->command ? inner : races).push_back(&race);
+  addInner(std::move(inner));
   std::sort(races.begin(), races.end(), [](const FoundRace *a, const FoundRace *b) {
     auto order = [](const FoundRace *r) {
       const StreamPosition at = r->previous.part->command->order.at;
@@ -231,9 +304,18 @@ void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint
   fresh.site = site;
   fresh.bits = bits;
   fresh.scope = scope;
-  auto ordered = [&](const CommandPart &old) { return isOrdered(*part->command, *old.command); };
+  auto ordered = [&](const CommandPart &old) {
+    if (old.command != part->command || !part->command->graph || &old == part.get())
+      return isOrdered(*part->command, *old.command);
+    return relation(old, *part) == GraphOrder::Relation::Ordered;
+  };
   auto dead = [&](const CommandPart &old) { return isDead(old); };
   auto conflict = [&](const Access &old, uint64_t from, uint64_t to) {
+    if (old.part->command == part->command && part->command->graph &&
+        relation(*old.part, *part) == GraphOrder::Relation::Uncertain) {
+      Uncertain = true;
+      return;
+    }
     FoundRace &race = found[{old.part.get(), old.site, site, old.bits, bits}];
     if (race.bytes == 0) {
       race.current = {part, site, bits};
@@ -274,7 +356,10 @@ bool CommandChecker::add(FoundRace race) {
       put(call->data(), call->size() * sizeof(uint64_t));
     key += '|';
   }
-  if (AssumeFixes)
+  const bool inner = race.currentNode != kNoNode;
+  for (const NodeIndex node : {race.currentNode, race.previousNode})
+    put(&node, sizeof node);
+  if (AssumeFixes && !inner)
     Assumed[current.onHost ? 0 : current.order.at.stream].add(previous.order.at);
   if (Reported.contains(key)) {
     ++counts.repeats;
@@ -282,7 +367,8 @@ bool CommandChecker::add(FoundRace race) {
   }
   if (Reported.size() < kMaxReported)
     Reported.insert(std::move(key));
-  addAdvice(race);
+  if (!inner)
+    addAdvice(race);
   Races.push_back(std::move(race));
   return true;
 }

@@ -10,6 +10,7 @@
 #define WAVESAN_STREAMS_COMMAND_CHECKER_H
 
 #include "access_history.h"
+#include "graph_order.h"
 #include "stream_order.h"
 
 #include "wavesan/abi/dispatch.h"
@@ -24,8 +25,6 @@
 #include <vector>
 
 namespace wavesan::streams {
-
-using Calls = std::shared_ptr<const std::vector<uint64_t>>; ///< return addresses, innermost first; null: none
 
 /// A stream as reports speak of it.
 struct StreamFacts {
@@ -42,7 +41,8 @@ struct Command {
   uint32_t thread = 0;                 ///< the same
   Calls call;
   StreamFacts stream;
-  std::vector<abi::SyncPlace> places; ///< of the host: through which it may have been ordered, by address
+  std::shared_ptr<const GraphOrder> graph; ///< of the launch of a graph whose nodes are known
+  std::vector<abi::SyncPlace> places;      ///< of the host: through which it may have been ordered, by address
   bool onHost =
       false; ///< an access of the host: it follows what the host has waited for, and precedes what is submitted later
 };
@@ -52,6 +52,7 @@ using CommandPtr = std::shared_ptr<const Command>;
 struct Range {
   uint64_t begin, end;
   uint8_t bits;
+  NodeIndex node = kNoNode; ///< of a graph, that touches them
 };
 
 /// What is compared: a command, or one of its dispatches.
@@ -59,6 +60,8 @@ struct CommandPart {
   CommandPtr command;
   uint64_t kernel = 0, dispatch = 0;
   std::vector<abi::SyncPlace> places; ///< by address
+  /// Of a graph: the node that it is; several where that is not known for certain, none where nothing is known. Sorted.
+  std::vector<NodeIndex> nodes;
 };
 
 /// What reports say, with everything that it points to kept alive.
@@ -69,6 +72,8 @@ struct FoundRace {
     uint8_t bits = 0;
   };
   Side current, previous;
+  /// Of two nodes of one launch of a graph: which; else kNoNode.
+  NodeIndex currentNode = kNoNode, previousNode = kNoNode;
   uint64_t address = 0, bytes = 0;
   struct Record {
     uint64_t event = 0;
@@ -91,8 +96,8 @@ public:
   // Launches, from any thread at any time.
 
   Ticket beginLaunch();
-  /// One of its dispatches is on its way.
-  void bind(Ticket launch);
+  /// One of its dispatches is on its way. `nodes`: of a graph, CommandPart::nodes.
+  void bind(Ticket launch, uint64_t dispatch, std::vector<NodeIndex> nodes = {});
   /// What it touched; empty: not recorded.
   void deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses);
   /// The call failed, or is no command.
@@ -128,6 +133,7 @@ private:
   };
   struct Launch {
     uint32_t bound = 0;
+    std::unordered_map<uint64_t, std::vector<NodeIndex>> nodes; ///< by dispatch
     bool submitted = false, dropped = false;
     std::vector<Delivered> parts;
   };
@@ -156,6 +162,10 @@ private:
   void insert(const std::shared_ptr<const CommandPart> &part, uint64_t begin, uint64_t end, uint32_t site, uint8_t bits,
               abi::Scope scope, std::map<PairKey, FoundRace> &found);
   void addAll(std::map<PairKey, FoundRace> &found);
+  void addInner(std::vector<FoundRace *> races);
+  void addNodes(const Item &item, std::vector<Delivered> &parts);
+  /// Of two parts of one launch of a graph.
+  GraphOrder::Relation relation(const CommandPart &a, const CommandPart &b) const;
   /// False: it is none.
   bool add(FoundRace race);
   bool isDead(const CommandPart &part) const;
@@ -169,6 +179,7 @@ private:
   std::deque<Item> Waiting;
   std::unordered_map<Ticket, Launch> Launches;
   Ticket NextTicket = 0;
+  bool Uncertain = false; ///< of the graph that is compared: the order of some nodes is not known
   uint64_t DeadFloor = 0, LastCompared = 0;
   Clock DeadHost;
   size_t RetireAbove = 1 << 20;

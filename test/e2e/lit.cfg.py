@@ -9,6 +9,7 @@
 #   %twin         builds a twin both ways, runs it on both targets and judges the reports (tools/check_twin.py)
 #   %direct       the same for more targets, without HIP's runtime (include/direct.h)
 #   %build_tool   compiles a kernel replay tool: %build_tool FILE.c -o %t.so
+#   %graph        links %cc's program with the recording of graphs
 #   %trace        wavesan trace on the CPU agent, all formats
 #   %check_trace  checks the traces of one run (tools/check_trace.py)
 #   %streams      builds a twin of commands both ways, runs it and judges the reports (tools/check_streams.py)
@@ -48,6 +49,7 @@ include = os.path.join(config.test_source_root, "include")
 tools = os.path.join(config.test_source_root, "tools")
 repository = os.path.dirname(os.path.dirname(config.test_source_root))
 check_formats = os.path.join(repository, "test", "report", "check_formats.py")
+library = os.path.join(os.path.dirname(config.wavesan_bin), "lib", "wavesan")
 schema = os.path.join(repository, "docs", "report.schema.json")
 judge = f"{config.python} -B {tools}/check_twin.py --wavesan={wavesan} --include={include} --temporary=%t"
 config.substitutions += [
@@ -64,6 +66,7 @@ config.substitutions += [
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
     ("%build_tool", f"{os.path.join(config.llvm_bin, 'clang')} -shared -fPIC -Wall -Wextra -Werror -I{repository}/runtime/include"),
+    ("%graph", f"-I{repository}/runtime/include -L{library} -lwavesan-graph -lwavesan-hip -Wl,-rpath,{library}"),
     ("%examples", os.path.join(repository, "examples")),
     ("%gpucheck", f"{preloaded}{config.python} -B {os.path.join(repository, 'scripts', 'gpu-check')} --wavesan={installed}"),
     ("%trace", f"{wavesan} trace --device=cpu --gpu=gfx90a --format=csv,json,perfetto"),

@@ -68,6 +68,37 @@ using namespace wavesan::hip;
 #undef WAVESAN_HIP_ENTRY
 } // namespace table
 
+template <class Ours, class Theirs> constexpr bool sameStruct() {
+  return sizeof(Ours) == sizeof(Theirs) && alignof(Ours) == alignof(Theirs);
+}
+#define SAME_PLACE(Ours, Mine, Theirs, Yours)                                                                          \
+  static_assert(offsetof(wavesan::hip::Ours, Mine) == offsetof(Theirs, Yours))
+static_assert(sameStruct<wavesan::hip::KernelNodeParams, hipKernelNodeParams>());
+SAME_PLACE(KernelNodeParams, workgroup, hipKernelNodeParams, blockDim);
+SAME_PLACE(KernelNodeParams, extra, hipKernelNodeParams, extra);
+SAME_PLACE(KernelNodeParams, function, hipKernelNodeParams, func);
+SAME_PLACE(KernelNodeParams, grid, hipKernelNodeParams, gridDim);
+SAME_PLACE(KernelNodeParams, arguments, hipKernelNodeParams, kernelParams);
+SAME_PLACE(KernelNodeParams, groupBytes, hipKernelNodeParams, sharedMemBytes);
+static_assert(sameStruct<wavesan::hip::FillParams, hipMemsetParams>());
+SAME_PLACE(FillParams, to, hipMemsetParams, dst);
+SAME_PLACE(FillParams, elementSize, hipMemsetParams, elementSize);
+SAME_PLACE(FillParams, height, hipMemsetParams, height);
+SAME_PLACE(FillParams, pitch, hipMemsetParams, pitch);
+SAME_PLACE(FillParams, value, hipMemsetParams, value);
+SAME_PLACE(FillParams, width, hipMemsetParams, width);
+static_assert(sameStruct<wavesan::hip::HostParams, hipHostNodeParams>());
+SAME_PLACE(HostParams, data, hipHostNodeParams, userData);
+static_assert(sameStruct<wavesan::hip::Copy3DParams, hipMemcpy3DParms>());
+SAME_PLACE(Copy3DParams, fromArray, hipMemcpy3DParms, srcArray);
+SAME_PLACE(Copy3DParams, fromPosition, hipMemcpy3DParms, srcPos);
+SAME_PLACE(Copy3DParams, from, hipMemcpy3DParms, srcPtr);
+SAME_PLACE(Copy3DParams, toArray, hipMemcpy3DParms, dstArray);
+SAME_PLACE(Copy3DParams, toPosition, hipMemcpy3DParms, dstPos);
+SAME_PLACE(Copy3DParams, to, hipMemcpy3DParms, dstPtr);
+SAME_PLACE(Copy3DParams, extent, hipMemcpy3DParms, extent);
+SAME_PLACE(Copy3DParams, kind, hipMemcpy3DParms, kind);
+
 } // namespace
 
 TEST(CallTable, TypesAreThoseOfHip) {

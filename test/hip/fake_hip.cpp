@@ -14,8 +14,11 @@ namespace {
 
 struct Handle {
   std::atomic<unsigned> magic;
+  std::atomic<unsigned> flags{0};
+  std::atomic<bool> recorded{false};
 };
 constexpr unsigned kStream = 0x57, kEvent = 0xe7;
+std::atomic<bool> held{false}; ///< nothing ends
 
 std::atomic<unsigned long> lastSum{0};
 
@@ -64,10 +67,30 @@ int hipMemset3D(PitchedPtr pointer, int value, Extent extent) {
       pointer.pitch + pointer.xSize + pointer.ySize + unsigned(value) + extent.width + extent.height + extent.depth;
   return kHipSuccess;
 }
-int hipLaunchKernel(const void *, Dim3 grid, Dim3 block, void **, size_t sharedBytes, Stream) {
+int hipLaunchKernel(const void *function, Dim3 grid, Dim3 block, void **arguments, size_t sharedBytes, Stream) {
   lastSum = grid.x + grid.y + grid.z + block.x + block.y + block.z + sharedBytes;
+  if (const auto *kernel = static_cast<const FakeKernel *>(function))
+    kernel->run(fakeHipCopyArguments(*kernel, arguments).data());
   return kHipSuccess;
 }
+int hipMemsetAsync(void *to, int value, size_t bytes, Stream) {
+  std::memset(to, value, bytes);
+  return kHipSuccess;
+}
+int hipDeviceSynchronize() { return kHipSuccess; }
+int hipStreamCreateWithFlags(Stream *stream, unsigned flags) {
+  create(stream, kStream);
+  reinterpret_cast<Handle *>(*stream)->flags = flags;
+  return kHipSuccess;
+}
+int hipStreamGetFlags(Stream stream, unsigned *flags) {
+  if (const int result = check(stream, kStream))
+    return result;
+  *flags = reinterpret_cast<Handle *>(stream)->flags;
+  return kHipSuccess;
+}
+int hipStreamQuery(Stream stream) { return stream ? check(stream, kStream) : int(kHipSuccess); }
+int hipStreamWaitValue32(Stream, void *, unsigned, unsigned, unsigned) { return kHipSuccess; }
 int hipStreamCreate(Stream *stream) { return create(stream, kStream); }
 int hipStreamDestroy(Stream stream) { return destroy(stream, kStream); }
 int hipStreamSynchronize(Stream stream) { return stream ? check(stream, kStream) : int(kHipSuccess); }
@@ -76,9 +99,21 @@ int hipStreamWaitEvent(Stream stream, Event event, unsigned) {
 }
 int hipEventCreate(Event *event) { return create(event, kEvent); }
 int hipEventDestroy(Event event) { return destroy(event, kEvent); }
-int hipEventRecord(Event event, Stream) { return check(event, kEvent); }
+int hipEventCreateWithFlags(Event *event, unsigned) { return create(event, kEvent); }
+int hipEventRecord(Event event, Stream) {
+  if (check(event, kEvent))
+    return kFakeErrorInvalidHandle;
+  reinterpret_cast<Handle *>(event)->recorded = true;
+  return kHipSuccess;
+}
 int hipEventSynchronize(Event event) { return check(event, kEvent); }
-int hipEventQuery(Event event) { return check(event, kEvent) ? kFakeErrorInvalidHandle : int(kHipErrorNotReady); }
+int hipEventQuery(Event event) {
+  if (check(event, kEvent))
+    return kFakeErrorInvalidHandle;
+  return reinterpret_cast<Handle *>(event)->recorded && !held ? int(kHipSuccess) : int(kHipErrorNotReady);
+}
+
+void fakeHipHold(bool hold) { held = hold; }
 
 unsigned long fakeHipLastSum() { return lastSum; }
 }

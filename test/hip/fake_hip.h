@@ -8,6 +8,14 @@
 #include "hip_types.h"
 
 #include <cstddef>
+#include <vector>
+
+/// What a "kernel" of this library is: its arguments are `count` values of 8 bytes.
+struct FakeKernel {
+  void (*run)(const unsigned long *arguments);
+  int count;
+};
+std::vector<unsigned long> fakeHipCopyArguments(const FakeKernel &kernel, void **arguments);
 
 extern "C" {
 int hipGetDeviceCount(int *count);
@@ -26,7 +34,17 @@ int hipEventCreate(wavesan::hip::Event *);
 int hipEventDestroy(wavesan::hip::Event);
 int hipEventRecord(wavesan::hip::Event, wavesan::hip::Stream);
 int hipEventSynchronize(wavesan::hip::Event);
-int hipEventQuery(wavesan::hip::Event);
+int hipEventQuery(wavesan::hip::Event); ///< an event that was never recorded is not ready
+int hipMemsetAsync(void *to, int value, size_t bytes, wavesan::hip::Stream);
+int hipDeviceSynchronize();
+int hipStreamCreateWithFlags(wavesan::hip::Stream *, unsigned flags);
+int hipStreamGetFlags(wavesan::hip::Stream, unsigned *flags);
+int hipStreamQuery(wavesan::hip::Stream);
+int hipStreamWaitValue32(wavesan::hip::Stream, void *at, unsigned value, unsigned flags, unsigned mask);
+int hipEventCreateWithFlags(wavesan::hip::Event *, unsigned flags);
+
+/// Until it is called with false, recorded events stay not ready.
+void fakeHipHold(bool hold);
 
 int hipEventRecordWithFlags(wavesan::hip::Event, wavesan::hip::Stream, unsigned flags); ///< this library lacks it
 

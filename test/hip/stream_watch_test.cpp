@@ -59,7 +59,7 @@ struct StreamWatchTest : ::testing::Test {
     uint64_t ticket = 0;
     callWith(
         CallId::hipLaunchKernel, kHipSuccess,
-        [&] { ticket = watch().bind({{seenGroups * 64, 1, 1}, {64, 1, 1}}, 5, 9); }, static_cast<void *>(nullptr),
+        [&] { ticket = watch().bind({{seenGroups * 64, 1, 1}, {64, 1, 1}}, nullptr, nullptr, 5, 9); }, static_cast<void *>(nullptr),
         Dim3{groups, 1, 1}, Dim3{64, 1, 1}, static_cast<void *>(nullptr), uint64_t(0), stream(s));
     if (ticket) {
       const uint64_t begin = reinterpret_cast<uint64_t>(memory(at));
@@ -111,7 +111,7 @@ TEST_F(StreamWatchTest, ADispatchBelongsToTheLaunchThatItsThreadIsInsideOf) {
   EXPECT_NE(launch(2), 0u);
   EXPECT_EQ(races, (std::vector<std::string>{"hipLaunchKernel2 against hipMemsetAsync1"}));
   EXPECT_EQ(launch(2, 0, 4, 5), 0u);                           // another grid
-  EXPECT_EQ(watch().bind({{64, 1, 1}, {64, 1, 1}}, 5, 9), 0u); // no launch
+  EXPECT_EQ(watch().bind({{64, 1, 1}, {64, 1, 1}}, nullptr, nullptr, 5, 9), 0u); // no launch
   const abi::StreamCheckCounts c = counts();
   EXPECT_EQ(c.unbound, 2u);
   EXPECT_EQ(c.unboundLaunches, 1u);

@@ -134,6 +134,7 @@ class Steps:
             "/usr/lib/wavesan/libwavesan-pass.so",
             "/usr/lib/wavesan/libwavesan-hsa.so",
             "/usr/lib/wavesan/libwavesan-hip.so",
+            "/usr/lib/wavesan/libwavesan-graph.so",
             "/usr/lib/wavesan/cpu-agent/libhsa-runtime64.so.1",
             "/usr/lib/wavesan/wavesan-check",
             "/usr/lib/wavesan/wavesan-symbolize",

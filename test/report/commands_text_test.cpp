@@ -57,6 +57,42 @@ TEST(CommandsText, SaysWhichEventWouldDoAndWhichIsTooEarly) {
       << text;
 }
 
+TEST(CommandsText, KernelsOfAnonymousNamespacesHaveNames) {
+  report::Race race = commandRace();
+  race.commands->previous.kernel = "(anonymous namespace)::k(int*)";
+  EXPECT_NE(textOf(race).find("the launch of (anonymous namespace)::k (app.hip:30)"), std::string::npos)
+      << textOf(race);
+}
+
+TEST(CommandsText, NodesOfAGraphAndTheMissingEdge) {
+  report::Race race = commandRace();
+  race.commands->previous.node = 1;
+  race.commands->previous.function = "hipGraphAddKernelNode";
+  race.commands->current.node = 2;
+  race.commands->current.function = "hipGraphAddMemcpyNode1D";
+  race.commands->graphLaunch = {at(50, 3, "main")};
+  const std::string text = textOf(race);
+  for (const char *part : {"  read by hipGraphAddMemcpyNode1D, node 2 of a graph, at app.hip:40:3 in main\n",
+                           "    node 1 of a graph, made by hipGraphAddKernelNode at app.hip:30:3 in main\n",
+                           "  both are nodes of the graph that is launched at app.hip:50, and no path of edges leads "
+                           "from node 1 to node 2\n",
+                           "  fix: add the missing edge: hipGraphAddDependencies(graph, &<node 1>, &<node 2>, 1)\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  report::Document document;
+  document.races = {race};
+  document.summary.races = 1;
+  std::string error;
+  const auto read = report::parseDocument(report::jsonText(document), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(textOf(read->races[0]), text);
+  race.commands->current.function = "hipMemcpyAsync";
+  EXPECT_NE(
+      textOf(race).find("fix: while capturing, let the stream of node 2 wait before hipMemcpyAsync (app.hip:40) for an "
+                        "event recorded behind kernel k (app.hip:30) (node 1)"),
+      std::string::npos)
+      << textOf(race);
+}
+
 TEST(CommandsText, TheDefaultStreamAndTheHost) {
   report::Race race = commandRace();
   race.commands->previous.streamKind = "legacy_default";

@@ -29,7 +29,7 @@ struct CheckerTest : testing::Test {
   }
   CommandChecker::Ticket kernel(StreamId stream, uint64_t line) {
     const auto launch = checker.beginLaunch();
-    checker.bind(launch);
+    checker.bind(launch, 0);
     checker.submit(command(stream, line), {}, launch);
     return launch;
   }
@@ -61,6 +61,103 @@ TEST_F(CheckerTest, AKernelIsComparedWithWhatCameBeforeAndBehindItWhenItEnds) {
     EXPECT_EQ(races[size_t(i)].current.part->command->call->front(), 30u);
   EXPECT_EQ(checker.counts.commands, 3u);
   EXPECT_EQ(checker.counts.streams, 3u);
+}
+
+namespace {
+
+/// A launch of a graph in stream 1 whose nodes have these dependencies. `dispatches`: which nodes each may be.
+struct GraphLaunch {
+  CommandChecker &checker;
+  CommandChecker::Ticket ticket;
+  GraphLaunch(CheckerTest &test, std::vector<std::vector<NodeIndex>> dependencies,
+              std::vector<std::vector<NodeIndex>> dispatches = {}, std::vector<Range> ranges = {})
+      : checker(test.checker), ticket(checker.beginLaunch()) {
+    std::vector<GraphOrder::Node> nodes;
+    for (auto &d : dependencies)
+      nodes.push_back({abi::CommandKind::Kernel, "hipGraphAddKernelNode",
+                       std::make_shared<const std::vector<uint64_t>>(1, 100 + nodes.size()), nodes.size() + 1, d});
+    auto c = test.command(1, 10);
+    c->kind = abi::CommandKind::Graph;
+    c->graph = std::make_shared<const GraphOrder>(std::move(nodes));
+    for (size_t d = 0; d < dispatches.size(); ++d)
+      checker.bind(ticket, d + 1, dispatches[d]);
+    checker.submit(c, std::move(ranges), ticket);
+  }
+  void ends(uint64_t dispatch, uint64_t begin, uint64_t end, uint8_t bits) {
+    const abi::AccessRun run = {begin, end, uint32_t(dispatch), bits, abi::Scope::Agent};
+    const abi::DispatchAccesses all = {&run, 1, nullptr, 0, 0};
+    checker.deliver(ticket, 7, dispatch, &all);
+  }
+};
+
+} // namespace
+
+TEST_F(CheckerTest, NodesOfAGraphAreOrderedByItsEdgesAlone) {
+  // 0 -> 1 -> 3, and 2 by itself.
+  GraphLaunch launch(*this, {{}, {0}, {}, {1}}, {{0}, {1}, {2}, {3}});
+  launch.ends(4, 0, 64, kWrite); // in whatever order they end
+  launch.ends(3, 32, 96, kRead);
+  launch.ends(2, 0, 64, kWrite);
+  launch.ends(1, 0, 128, kWrite);
+  const auto races = checker.takeRaces();
+  // 2 races with 0, 1 and 3. An edge from 1 to 2 orders 0 as well; 3 needs another one.
+  ASSERT_EQ(races.size(), 2u);
+  EXPECT_EQ(races[0].previousNode, 1u);
+  EXPECT_EQ(races[0].currentNode, 2u);
+  EXPECT_EQ(races[0].address, 32u);
+  EXPECT_EQ(races[0].bytes, 32u);
+  EXPECT_EQ(races[1].previousNode, 2u);
+  EXPECT_EQ(races[1].currentNode, 3u);
+  EXPECT_EQ(checker.counts.repeats, 1u);
+  EXPECT_EQ(checker.counts.graphCopies, 0u);
+}
+
+TEST_F(CheckerTest, DisjointNodesOfAGraphAreClean) {
+  GraphLaunch launch(*this, {{}, {}, {}}, {{0}, {1}}, {{128, 192, kWrite, 2}});
+  launch.ends(1, 0, 64, kWrite);
+  launch.ends(2, 64, 128, kWrite);
+  EXPECT_TRUE(checker.takeRaces().empty());
+  EXPECT_EQ(checker.counts.commands, 1u);
+  EXPECT_EQ(checker.counts.graphCopies, 0u);
+}
+
+TEST_F(CheckerTest, CopiesOfAGraphRaceWithItsKernelsAndWithOtherCommands) {
+  GraphLaunch launch(*this, {{}, {}}, {{0}}, {{0, 64, kWrite, 1}});
+  launch.ends(1, 0, 8, kRead);
+  copy(2, 30, 32, 64, kRead);
+  const auto races = checker.takeRaces();
+  ASSERT_EQ(races.size(), 2u);
+  EXPECT_EQ(races[0].previousNode, 0u);
+  EXPECT_EQ(races[0].currentNode, 1u);
+  EXPECT_EQ(races[1].currentNode, kNoNode);
+  EXPECT_EQ(races[1].current.part->command->call->front(), 30u);
+}
+
+TEST_F(CheckerTest, WhatIsUncertainInAGraphIsCountedAndNotReported) {
+  // 0 -> 2 and 1: dispatches that are 0 or 1, and 2.
+  GraphLaunch launch(*this, {{}, {}, {0}}, {{0, 1}, {0, 1}, {2}, {}});
+  launch.ends(1, 0, 64, kWrite);
+  launch.ends(2, 64, 128, kWrite);
+  launch.ends(3, 0, 64, kWrite); // ordered with the one or not
+  launch.ends(4, 256, 260, kWrite);
+  EXPECT_TRUE(checker.takeRaces().empty());
+  EXPECT_EQ(checker.counts.graphCopies, 1u);
+  // Where each of them is unordered with each, it is a race whichever is which.
+  GraphLaunch other(*this, {{}, {}}, {{0, 1}, {0, 1}});
+  other.ends(1, 0, 64, kWrite);
+  other.ends(2, 0, 64, kWrite);
+  EXPECT_EQ(checker.takeRaces().size(), 1u);
+  EXPECT_EQ(checker.counts.graphCopies, 1u);
+}
+
+TEST_F(CheckerTest, TheSameRaceOfAGraphInALaterLaunchIsARepeat) {
+  for (int run = 0; run < 3; ++run) {
+    GraphLaunch launch(*this, {{}, {}}, {{0}, {1}});
+    launch.ends(1, 0, 64, kWrite);
+    launch.ends(2, 0, 64, kWrite);
+    EXPECT_EQ(checker.takeRaces().size(), run == 0 ? 1u : 0u);
+  }
+  EXPECT_EQ(checker.counts.repeats, 2u);
 }
 
 TEST_F(CheckerTest, OneMissingEdgeIsReportedOnce) {
@@ -157,7 +254,7 @@ TEST(Checker, AKernelThatDoesNotEndHoldsUpABoundedNumber) {
   order.addStream(1, StreamType::NonBlocking, 0);
   order.addStream(2, StreamType::NonBlocking, 0);
   const auto launch = checker.beginLaunch();
-  checker.bind(launch);
+  checker.bind(launch, 0);
   auto kernel = std::make_shared<Command>();
   kernel->order = order.submit(1);
   checker.submit(kernel, {}, launch);

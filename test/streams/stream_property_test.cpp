@@ -117,7 +117,7 @@ struct Program {
     command->kind = kernel ? abi::CommandKind::Kernel : abi::CommandKind::Copy;
     if (kernel) {
       const auto launch = Checker.beginLaunch();
-      Checker.bind(launch);
+      Checker.bind(launch, 0);
       UnderWay.push_back({launch, d});
       Checker.submit(command, {}, launch);
     } else {

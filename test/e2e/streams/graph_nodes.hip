@@ -1,31 +1,24 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Two nodes of one graph that nothing orders write the same memory. They are not compared with one another yet: that is said, so
-// that nobody takes the run for a clean one.
-// RUN: %cc %s -o %t
-// RUN: %run90a -- %t 2>&1 | FileCheck %s
-// CHECK: wavesan: 1 graph launch of which only the kernels were compared, and not with one another
-#include "twin.h"
-
-__global__ void add(int *p, int by) { p[threadIdx.x] += by; }
+// Two kernel nodes of one graph, with and without an edge. Both have the same kernel and shape: they are told apart by their arguments.
+// RUN: %streams --targets=gfx90a,gfx1030 --streams=0 --fix "add the missing edge: hipGraphAddDependencies\(graph, &<node 1>, &<node 2>, 1\)" %s
+#include "graphs.h"
 
 int main() {
-  int *p = twin::onDevice(std::vector<int>(64));
-  hipGraph_t graph;
-  hipGraphExec_t exec;
-  twin::must(hipGraphCreate(&graph, 0), "hipGraphCreate");
-  int by[2] = {1, 2};
-  for (int &b : by) {
-    void *arguments[] = {&p, &b};
-    hipKernelNodeParams node{};
-    node.func = reinterpret_cast<void *>(add);
-    node.gridDim = dim3(1);
-    node.blockDim = dim3(64);
-    node.kernelParams = arguments;
-    hipGraphNode_t made;
-    twin::must(hipGraphAddKernelNode(&made, graph, nullptr, 0, &node), "hipGraphAddKernelNode");
-  }
-  twin::must(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
-  twin::must(hipGraphLaunch(exec, nullptr), "hipGraphLaunch");
-  twin::must(hipDeviceSynchronize(), "hipDeviceSynchronize");
+  int *data = twin::buffer(), *out = twin::buffer(), *third = twin::buffer();
+  twin::must(hipMemset(third, 0, twin::kBytes), "hipMemset");
+  twin::must(hipMemset(data, 0, twin::kBytes), "hipMemset");
+  const hipGraph_t graph = twin::newGraph();
+  const twin::KernelNode makes(twin::add, {third, data, 1}), uses(twin::add, {data, out, 2});
+  const twin::KernelNode behind(twin::set, {third, 5});
+  hipGraphNode_t make, use, after;
+  twin::must(hipGraphAddKernelNode(&make, graph, nullptr, 0, &makes), "hipGraphAddKernelNode"); // RACE-A
+  twin::must(hipGraphAddKernelNode(&use, graph, nullptr, 0, &uses), "hipGraphAddKernelNode");   // RACE-B
+#ifdef FIXED
+  twin::must(hipGraphAddDependencies(graph, &make, &use, 1), "hipGraphAddDependencies");
+#endif
+  // Ordered with the first one, and nothing to do with the second.
+  twin::must(hipGraphAddKernelNode(&after, graph, &make, 1, &behind), "hipGraphAddKernelNode");
+  twin::launchGraph(graph, nullptr);
+  return twin::compare(twin::fromDevice(out, twin::kCount), [](size_t) { return 3; });
 }

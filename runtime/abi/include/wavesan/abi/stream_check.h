@@ -66,6 +66,7 @@ struct StreamCommand {
   uint64_t stream;      ///< number; 0: the host
   CallChain call;       ///< of the HIP call, or where the host access stands
   CallChain streamMade; ///< where its stream was created; empty: unknown, or a default stream
+  uint64_t node; ///< of a launch of a graph, whose nodes race: its number, from 1; `call` is where it was made. Else 0
 };
 
 struct StreamRace {
@@ -78,6 +79,7 @@ struct StreamRace {
   CallChain lateRecord; ///< where
   uint64_t earlyEvent;  ///< an event that current's stream waits for and that was recorded before `previous`; 0: none
   CallChain earlyRecord;
+  CallChain graphLaunch; ///< of two nodes of one launch of a graph: where that was launched
 };
 
 struct StreamCheckCounts {
@@ -88,7 +90,7 @@ struct StreamCheckCounts {
   uint64_t unbound;         ///< dispatches not compared: no HIP call was under way that fits
   uint64_t notRecorded;     ///< dispatches not compared: what they touched was not recorded
   uint64_t rangesUnknown;   ///< copies and fills not compared: what they touch is not known
-  uint64_t graphCopies;     ///< graph launches of which only the kernels were compared
+  uint64_t graphCopies;     ///< graph launches whose nodes were not all compared
   uint64_t lost;            ///< pieces of accesses not kept: the memory for them is limited
   uint64_t atomicsOrder;    ///< pairs of commands not compared: atomics may have ordered them
   uint64_t repeats;         ///< further conflicts of races that were reported
@@ -100,6 +102,9 @@ struct StreamCheckTool {
   void *self;
   /// May be called from any thread that calls HIP or deliver(), with no lock held. Pointers are valid for the call.
   void (*race)(void *self, const StreamRace *);
+  /// Calls `piece(to, offset, bytes)` for each explicit argument of the kernel in its kernarg block, in order. False:
+  /// the kernel is not known. May be null. Called with locks held: it must not call back.
+  bool (*arguments)(void *self, const char *kernel, void (*piece)(void *to, uint32_t offset, uint32_t bytes), void *to);
 };
 
 /// A dispatch as its packet describes it. Zero size: not looked at.
@@ -114,8 +119,10 @@ struct StreamCheck {
   /// From here on races are found. Null: no longer.
   void (*attach)(const StreamCheckTool *);
   /// The packet of a dispatch is being submitted by the calling thread. Returns a ticket for deliver(); 0: the dispatch
-  /// belongs to no known command.
-  uint64_t (*bind)(const DispatchShapeSeen *, uint64_t kernel, uint64_t dispatch);
+  /// belongs to no known command. `name`: the kernel's linkage name; null: not known. `kernarg`: its block, as the
+  /// program has filled it; may be null.
+  uint64_t (*bind)(const DispatchShapeSeen *, const char *name, const void *kernarg, uint64_t kernel,
+                   uint64_t dispatch);
   /// What it touched; null: that was not recorded. Exactly once for each ticket.
   void (*deliver)(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const DispatchAccesses *);
   /// Compares what can still be compared.

@@ -95,6 +95,7 @@ struct CommandSide {
   bool blocking = true;    ///< the stream waits for the legacy default stream
   std::vector<Frame> call; ///< where the program calls HIP, innermost frame first; of the host, its access
   std::vector<Frame> streamMade; ///< where it creates the stream; empty when unknown
+  uint64_t node = 0; ///< of two nodes of one launch of a graph: its number, from 1; `call` is where it was made. Else 0
 };
 
 /// Two commands that nothing orders.
@@ -105,6 +106,7 @@ struct CommandPair {
   std::vector<Frame> lateRecord;
   uint64_t earlyEvent = 0;       ///< that `current` does wait for, recorded before `previous`; 0: none
   std::vector<Frame> earlyRecord;
+  std::vector<Frame> graphLaunch; ///< of two nodes of one launch of a graph: where that was launched
 };
 
 /// How much a finding counts: an error decides the exit status, a warning is printed and counted only.

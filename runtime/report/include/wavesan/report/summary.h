@@ -62,7 +62,7 @@ struct Summary {
   uint64_t dispatchesUnbound = 0;     ///< not compared: they belong to no call that was seen
   uint64_t dispatchesNotRecorded = 0; ///< not compared: what they touched was not recorded
   uint64_t copiesUnknown = 0;         ///< copies and fills of which not everything that they touch is known
-  uint64_t graphsPartly = 0;          ///< launches of graphs of which only the kernels were compared
+  uint64_t graphsPartly = 0;          ///< launches of graphs whose nodes were not all compared
   uint64_t streamHistoryLost = 0;     ///< pieces of accesses not kept: the memory for them is limited
   uint64_t atomicsOrder = 0;          ///< pairs of commands not compared: atomics may have ordered them
   uint64_t streamRepeats = 0;         ///< conflicts of races that had been reported

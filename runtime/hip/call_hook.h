@@ -1,0 +1,30 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How another library of this build takes calls in HIP's place: what a recording makes nodes of (runtime/graph).
+#ifndef WAVESAN_HIP_CALL_HOOK_H
+#define WAVESAN_HIP_CALL_HOOK_H
+
+#include "call_arguments.h"
+
+namespace wavesan::hip {
+
+/// Must live as long as the process: a call may be under way when another hook is set.
+struct CallHook {
+  uint32_t version; ///< abi::kAbiVersion
+  /// True: the call has been taken, and `result` is what the program gets. Then it is no call of HIP: neither traces
+  /// nor the check of stream order see it. Not called for calls that HIP makes itself. May call HIP, which it is then
+  /// called for again. Must not throw.
+  bool (*take)(CallId id, const CallArguments &arguments, int &result);
+};
+
+} // namespace wavesan::hip
+
+/// From here on calls go through the hook; null: no longer. False: the versions differ, nothing has changed. Exported
+/// by libwavesan-hip.so. Thread-safe.
+extern "C" bool wavesan_hip_hook(const wavesan::hip::CallHook *hook);
+
+/// The code of the library that sets hooks: reports name who called it.
+extern "C" void wavesan_hip_own_code(const void *begin, const void *end);
+
+#endif // WAVESAN_HIP_CALL_HOOK_H

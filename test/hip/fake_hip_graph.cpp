@@ -1,0 +1,179 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "fake_hip_graph.h"
+
+#include "hip_functions.h"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+using namespace wavesan::hip;
+
+namespace {
+
+std::atomic<long> graphs{0}, execs{0}, launches{0}, eventsRecorded{0}, eventWaits{0};
+std::atomic<long> nodes{0};
+std::atomic<int> failure{0};
+
+struct FakeNode {
+  std::function<int()> run;
+  std::vector<FakeNode *> before;
+  FakeNode() { ++nodes; }
+  FakeNode(const FakeNode &) = delete;
+  ~FakeNode() { --nodes; }
+};
+struct FakeGraph {
+  std::vector<std::shared_ptr<FakeNode>> nodes;
+  FakeGraph() { ++graphs; }
+  ~FakeGraph() { --graphs; }
+};
+struct FakeExec {
+  std::vector<std::shared_ptr<FakeNode>> nodes;
+  explicit FakeExec(const FakeGraph &graph) : nodes(graph.nodes) { ++execs; }
+  ~FakeExec() { --execs; }
+};
+
+int add(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count, std::function<int()> run) {
+  auto node = std::make_shared<FakeNode>();
+  node->run = std::move(run);
+  node->before.assign(before, before + count);
+  *out = node.get();
+  graph->nodes.push_back(std::move(node));
+  return kHipSuccess;
+}
+
+} // namespace
+
+std::vector<unsigned long> fakeHipCopyArguments(const FakeKernel &kernel, void **arguments) {
+  std::vector<unsigned long> copy(size_t(kernel.count));
+  for (int i = 0; i < kernel.count; ++i)
+    std::memcpy(&copy[size_t(i)], arguments[i], sizeof copy[0]);
+  return copy;
+}
+
+extern "C" {
+
+int hipLaunchHostFunc(Stream, void (*function)(void *), void *data) {
+  function(data);
+  return kHipSuccess;
+}
+int hipMemcpy2DAsync(void *, size_t, const void *, size_t, size_t, size_t, int, Stream) {
+  return kHipErrorNotSupported;
+}
+int hipMemsetD32Async(void *, int, size_t, Stream) { return kHipErrorNotSupported; }
+int hipMemset2DAsync(void *, size_t, int, size_t, size_t, Stream) { return kHipErrorNotSupported; }
+int hipStreamIsCapturing(Stream, int *status) {
+  *status = 0;
+  return kHipSuccess;
+}
+int hipStreamGetCaptureInfo(Stream, int *status, unsigned long long *) {
+  *status = 0;
+  return kHipSuccess;
+}
+int hipStreamBeginCapture(Stream, int) { return kHipErrorNotSupported; }
+int hipStreamEndCapture(Stream, void **) { return kHipErrorNotSupported; }
+int hipThreadExchangeStreamCaptureMode(int *mode) {
+  static thread_local int current = 0;
+  std::swap(*mode, current);
+  return kHipSuccess;
+}
+
+int hipGraphCreate(FakeGraph **graph, unsigned) {
+  *graph = new FakeGraph;
+  return kHipSuccess;
+}
+int hipGraphDestroy(FakeGraph *graph) {
+  delete graph;
+  return kHipSuccess;
+}
+int hipGraphAddKernelNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
+                          const KernelNodeParams *params) {
+  if (failure)
+    return failure;
+  const auto &kernel = *static_cast<const FakeKernel *>(params->function);
+  auto arguments = fakeHipCopyArguments(kernel, params->arguments);
+  return add(out, graph, before, count, [&kernel, arguments] {
+    kernel.run(arguments.data());
+    return int(kHipSuccess);
+  });
+}
+int hipGraphAddMemcpyNode1D(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count, void *to,
+                            const void *from, size_t bytes, int kind) {
+  return add(out, graph, before, count, [=] { return hipMemcpyAsync(to, from, bytes, kind, nullptr); });
+}
+int hipGraphAddMemcpyNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
+                          const Copy3DParams *params) {
+  return add(out, graph, before, count, [p = *params] {
+    for (uint64_t y = 0; y < p.extent.height; ++y)
+      std::memcpy(static_cast<char *>(p.to.pointer) + y * p.to.pitch,
+                  static_cast<const char *>(p.from.pointer) + y * p.from.pitch, p.extent.width);
+    return int(kHipSuccess);
+  });
+}
+int hipGraphAddMemsetNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
+                          const FillParams *params) {
+  return add(out, graph, before, count, [p = *params] {
+    for (uint64_t y = 0; y < p.height; ++y)
+      for (uint64_t x = 0; x < p.width; ++x)
+        std::memcpy(static_cast<char *>(p.to) + y * p.pitch + x * p.elementSize, &p.value, p.elementSize);
+    return int(kHipSuccess);
+  });
+}
+int hipGraphAddHostNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
+                        const HostParams *params) {
+  return add(out, graph, before, count, [p = *params] {
+    p.function(p.data);
+    return int(kHipSuccess);
+  });
+}
+int hipGraphAddEventRecordNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count, Event event) {
+  return add(out, graph, before, count, [=] {
+    ++eventsRecorded;
+    return hipEventRecord(event, nullptr);
+  });
+}
+int hipGraphAddEventWaitNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count, Event event) {
+  return add(out, graph, before, count, [=] {
+    ++eventWaits;
+    return hipStreamWaitEvent(nullptr, event, 0);
+  });
+}
+int hipGraphInstantiate(FakeExec **exec, FakeGraph *graph, FakeNode **, char *, size_t) {
+  if (failure)
+    return failure;
+  *exec = new FakeExec(*graph);
+  return kHipSuccess;
+}
+int hipGraphExecDestroy(FakeExec *exec) {
+  delete exec;
+  return kHipSuccess;
+}
+int hipGraphLaunch(void *handle, Stream) {
+  auto &exec = *static_cast<FakeExec *>(handle);
+  ++launches;
+  std::set<const FakeNode *> done;
+  while (done.size() < exec.nodes.size()) {
+    FakeNode *next = nullptr;
+    for (const auto &node : exec.nodes) {
+      bool ready = !done.contains(node.get());
+      for (const FakeNode *b : node->before)
+        ready = ready && done.contains(b);
+      if (ready)
+        next = node.get();
+    }
+    if (!next)
+      return kFakeErrorInvalidHandle;
+    if (const int result = next->run())
+      return result;
+    done.insert(next);
+  }
+  return kHipSuccess;
+}
+
+FakeGraphCounts fakeHipGraphCounts() { return {graphs, execs, nodes, launches, eventsRecorded, eventWaits}; }
+void fakeHipFailGraphs(int error) { failure = error; }
+}
