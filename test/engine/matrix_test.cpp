@@ -5,6 +5,8 @@
 // again.
 #include "engine_fixture.h"
 
+#include "llvm/ADT/APFloat.h"
+
 #include <random>
 
 namespace wavesan::cpu::test {
@@ -13,6 +15,7 @@ namespace {
 struct Instruction {
   const char *name, *input, *output; ///< intrinsic without "llvm.amdgcn.mfma.", types of A and of C
   int m, n, k, blocks;
+  const char *target = "gfx90a";
 };
 const Instruction kInstructions[] = {
     {"f32.32x32x1f32", "float", "<32 x float>", 32, 32, 1, 2},
@@ -42,18 +45,59 @@ const Instruction kInstructions[] = {
     {"f32.16x16x16bf16.1k", "<4 x i16>", "<4 x float>", 16, 16, 16, 1},
     {"f64.16x16x4f64", "double", "<4 x double>", 16, 16, 4, 1},
     {"f64.4x4x4f64", "double", "double", 4, 4, 4, 4},
+    {"i32.16x16x32.i8", "i64", "<4 x i32>", 16, 16, 32, 1, "gfx942"},
+    {"i32.32x32x16.i8", "i64", "<16 x i32>", 32, 32, 16, 1, "gfx942"},
+    {"f32.16x16x8.xf32", "<2 x float>", "<4 x float>", 16, 16, 8, 1, "gfx942"},
+    {"f32.32x32x4.xf32", "<2 x float>", "<16 x float>", 32, 32, 4, 1, "gfx942"},
+    {"f32.16x16x32.bf8.bf8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx942"},
+    {"f32.16x16x32.bf8.fp8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx942"},
+    {"f32.16x16x32.fp8.bf8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx942"},
+    {"f32.16x16x32.fp8.fp8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx942"},
+    {"f32.32x32x16.bf8.bf8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx942"},
+    {"f32.32x32x16.bf8.fp8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx942"},
+    {"f32.32x32x16.fp8.bf8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx942"},
+    {"f32.32x32x16.fp8.fp8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx942"},
+    {"f32.16x16x32.bf8.bf8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.16x16x32.bf8.fp8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.16x16x32.fp8.bf8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.16x16x32.fp8.fp8", "i64", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.32x32x16.bf8.bf8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"f32.32x32x16.bf8.fp8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"f32.32x32x16.fp8.bf8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"f32.32x32x16.fp8.fp8", "i64", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"f32.16x16x32.f16", "<8 x half>", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.16x16x32.bf16", "<8 x bfloat>", "<4 x float>", 16, 16, 32, 1, "gfx950"},
+    {"f32.32x32x16.f16", "<8 x half>", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"f32.32x32x16.bf16", "<8 x bfloat>", "<16 x float>", 32, 32, 16, 1, "gfx950"},
+    {"i32.16x16x64.i8", "<4 x i32>", "<4 x i32>", 16, 16, 64, 1, "gfx950"},
+    {"i32.32x32x32.i8", "<4 x i32>", "<16 x i32>", 32, 32, 32, 1, "gfx950"},
 };
+/// Of gfx90a, with the modifiers that it has.
+bool isOld(const Instruction &i) { return std::string(i.target) == "gfx90a"; }
 
-enum class Element { F32, F16, BF16, I8, F64 };
-Element elementOf(const Instruction &i) {
+enum class Element { F32, F16, BF16, I8, F64, FP8, BF8, FP8Fnuz, BF8Fnuz };
+/// Of A, or of B.
+Element elementOf(const Instruction &i, bool ofB = false) {
   const std::string name = i.name;
+  if (name.ends_with("fp8") || name.ends_with("bf8")) {
+    const bool five = name.substr(name.size() - (ofB ? 3 : 7), 3) == "bf8", old = i.target == std::string("gfx942");
+    return five ? old ? Element::BF8Fnuz : Element::BF8 : old ? Element::FP8Fnuz : Element::FP8;
+  }
   if (name.find("bf16") != std::string::npos)
     return Element::BF16;
   if (name.ends_with("f16"))
     return Element::F16;
   return name.ends_with("i8") ? Element::I8 : name.ends_with("f64") ? Element::F64 : Element::F32;
 }
-int bytesOf(Element e) { return e == Element::F32 ? 4 : e == Element::F64 ? 8 : e == Element::I8 ? 1 : 2; }
+int bytesOf(Element e) {
+  return e == Element::F32 ? 4 : e == Element::F64 ? 8 : e == Element::F16 || e == Element::BF16 ? 2 : 1;
+}
+uint8_t encode(const llvm::fltSemantics &semantics, int value) {
+  llvm::APFloat number{double(value)};
+  bool inexact = false;
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return uint8_t(number.bitcastToAPInt().getZExtValue());
+}
 
 void put(Element e, int value, uint8_t *at) {
   const float f = float(value);
@@ -70,6 +114,18 @@ void put(Element e, int value, uint8_t *at) {
   }
   case Element::I8:
     *at = uint8_t(value);
+    break;
+  case Element::FP8:
+    *at = encode(llvm::APFloat::Float8E4M3FN(), value);
+    break;
+  case Element::BF8:
+    *at = encode(llvm::APFloat::Float8E5M2(), value);
+    break;
+  case Element::FP8Fnuz:
+    *at = encode(llvm::APFloat::Float8E4M3FNUZ(), value);
+    break;
+  case Element::BF8Fnuz:
+    *at = encode(llvm::APFloat::Float8E5M2FNUZ(), value);
     break;
   case Element::BF16: {
     const auto high = uint16_t(bits >> 16);
@@ -95,9 +151,11 @@ void check(const Instruction &in, const Modifiers &how = {}, const std::string &
            int firstActive = 0) {
   const Element e = elementOf(in);
   const int perLane = in.m * in.k * in.blocks / 64, sums = in.m * in.n * in.blocks / 64;
-  const int inBytes = e == Element::I8 ? 4 : perLane * bytesOf(e), sumBytes = e == Element::F64 ? 8 : 4;
+  const int inBytes = perLane * bytesOf(e), sumBytes = e == Element::F64 ? 8 : 4;
   std::mt19937 random(7);
-  const auto value = [&] { return int(random() % 15) - 7; };
+  // What all formats hold exactly: bf8 has two bits of mantissa.
+  const bool small = bytesOf(e) == 1 && e != Element::I8;
+  const auto value = [&] { return small ? int(random() % 9) - 4 : int(random() % 15) - 7; };
   // Matrices, and where their elements stand: [block][row][k], [block][k][column].
   std::vector<int> a(size_t(in.blocks * in.m * in.k)), b(size_t(in.blocks * in.k * in.n));
   std::vector<int> c(size_t(in.blocks * in.m * in.n));
@@ -111,7 +169,7 @@ void check(const Instruction &in, const Modifiers &how = {}, const std::string &
       for (int k = 0; k < in.k; ++k) {
         const int lane = row + in.m * block + in.m * in.blocks * (k / perLane);
         put(e, a[size_t((block * in.m + row) * in.k + k)], &aBytes[size_t(lane * inBytes + k % perLane * bytesOf(e))]);
-        put(e, b[size_t((block * in.k + k) * in.n + row)],
+        put(elementOf(in, true), b[size_t((block * in.k + k) * in.n + row)],
             &bBytes[size_t(lane * inBytes + k % perLane * bytesOf(e))]); // m = n
       }
   const auto place = [&](int block, int row, int column) { // of a sum: lane * sums + register
@@ -141,7 +199,8 @@ void check(const Instruction &in, const Modifiers &how = {}, const std::string &
           putSum(at, v);
       }
   const std::string input = in.input, output = in.output, name = "@llvm.amdgcn.mfma." + std::string(in.name);
-  const std::string load = "load ";
+  Options options;
+  options.target = in.target;
   runText("declare i32 @llvm.amdgcn.workitem.id.x()\ndeclare " + output + " " + name + "(" + input + ", " + input +
               ", " + output +
               ", i32, i32, i32)\ndefine amdgpu_kernel void @k(ptr addrspace(1) %a, ptr addrspace(1) %b, ptr "
@@ -171,7 +230,7 @@ void check(const Instruction &in, const Modifiers &how = {}, const std::string &
               ")\n"
               "  store " +
               output + " %vd, ptr addrspace(1) %pd, align 4\n  br label %no\nno:\n  ret void\n}\n",
-          linear(64, 64), arguments(aBytes.data(), bBytes.data(), cBytes.data(), d.data()));
+          linear(64, 64), arguments(aBytes.data(), bBytes.data(), cBytes.data(), d.data()), options);
 
   // B as the instruction sees it: each lane's data come from another lane.
   const auto seenB = [&](int block, int k, int column) {
@@ -219,14 +278,14 @@ TEST(Matrix, InactiveLanesGiveTheirElementsAndGetNothing) {
 
 TEST(Matrix, BroadcastOfBlocks) {
   for (const Instruction &in : kInstructions)
-    for (int size = 0; elementOf(in) != Element::F64 && 1 << size <= in.blocks; ++size)
+    for (int size = 0; isOld(in) && elementOf(in) != Element::F64 && 1 << size <= in.blocks; ++size)
       for (int block = 0; block < 1 << size; ++block)
         check(in, {size, block, 0});
 }
 
 TEST(Matrix, LanePatterns) {
   for (const Instruction &in : kInstructions)
-    for (int pattern = 1; elementOf(in) != Element::F64 && pattern < 8; ++pattern)
+    for (int pattern = 1; isOld(in) && elementOf(in) != Element::F64 && pattern < 8; ++pattern)
       check(in, {0, 0, pattern});
 }
 

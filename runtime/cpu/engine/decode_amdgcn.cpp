@@ -29,24 +29,6 @@ void Decoder::miscCall(CallBase &i, Misc which) {
   op.d = d[0], op.a = a, op.b = b, op.c = c;
 }
 
-/// (A, B, C, CBSZ, ABID, BLGP)
-void Decoder::matrixCall(CallBase &i, const MatrixShape &shape) {
-  const Registers a = use(i.getArgOperand(0)), b = use(i.getArgOperand(1)), c = use(i.getArgOperand(2));
-  const Registers d = define(&i);
-  if (failed())
-    return;
-  auto operands = MatrixOperands{shape, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()}};
-  operands.broadcastSize = immediate(i, 3), operands.broadcastBlock = immediate(i, 4), operands.lanePattern = immediate(i, 5);
-  const size_t perLane = shape.element == MatrixElement::Int8 ? 1 : shape.perLane();
-  if (context.waveSize != 64 || a.size() != perLane || b.size() != perLane || c.size() != shape.sumsPerLane() || d.size() != c.size())
-    return fail("these operands");
-  if (operands.broadcastSize > 4 || 1u << operands.broadcastSize > shape.blocks || operands.broadcastBlock >> operands.broadcastSize)
-    return fail("this broadcast of blocks");
-  if (operands.lanePattern > (shape.element == MatrixElement::Double ? 0u : 7u))
-    return fail("this lane pattern");
-  emit(matrixMultiply()).extra = extra<MatrixOperands>(std::move(operands));
-}
-
 bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
   const auto argument = [&](unsigned k) { return i.getArgOperand(k); };
   const auto waveBank = [&](uint32_t index) {
@@ -58,8 +40,6 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     return true;
   };
   const auto kind = floatKindOf(i.getType());
-  if (const auto shape = matrixShape(id))
-    return matrixCall(i, *shape), true;
   switch (id) {
   case Intrinsic::amdgcn_workitem_id_x: return waveBank(kWaveBankWorkitem + 0);
   case Intrinsic::amdgcn_workitem_id_y: return waveBank(kWaveBankWorkitem + 1);

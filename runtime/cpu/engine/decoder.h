@@ -21,6 +21,7 @@
 #include "matrix.h"
 #include "module_state.h"
 #include "types.h"
+#include "wave_matrix.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
@@ -214,7 +215,9 @@ private:
   bool decodeFloatIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeAmdgcnIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeCrossLaneIntrinsic(llvm::CallBase &i, unsigned id);
+  bool decodeMatrix(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
+  void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void intBinaryCall(llvm::CallBase &i, IntBinary op, bool isSigned);
   void intUnaryCall(llvm::CallBase &i, IntUnary op, uint32_t sub);
   void floatUnaryCall(llvm::CallBase &i, FloatUnary op);

@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Layouts: "AMD Instinct MI200" instruction set document, section on matrix arithmetic.
+// Layouts: "AMD Instinct MI200" and "MI300" instruction set documents, sections on matrix arithmetic.
 //   A: row and block from the lane, row first; the lanes behind that count further along k.
 //   B: the same with columns.
 //   C, D: the column from the lane. Rows come in groups of four (one for double): a group is in consecutive registers,
@@ -10,8 +10,10 @@
 // EXEC is ignored: all lanes give their elements. What inactive lanes would get has no name in the IR and is not kept.
 //
 // The documents do not say in what order products are added and how often sums are rounded. Here: along k, one rounding
-// for each product (fused). On gfx90a, half and bfloat16 operands and sums that are denormal are taken for zero.
+// for each product (fused). On gfx90a, half and bfloat16 operands and sums that are denormal are taken for zero. Xf32
+// operands are rounded to ten bits of mantissa, to nearest even.
 #include "matrix.h"
+#include "fp8.h"
 #include "lanes.h"
 #include "small_float.h"
 
@@ -79,6 +81,42 @@ std::optional<MatrixShape> matrixShape(unsigned intrinsic) {
     return MatrixShape{16, 16, 4, 1, E::Double};
   case Intrinsic::amdgcn_mfma_f64_4x4x4f64:
     return MatrixShape{4, 4, 4, 4, E::Double};
+  case Intrinsic::amdgcn_mfma_i32_16x16x32_i8:
+    return MatrixShape{16, 16, 32, 1, E::Int8, false, false, true};
+  case Intrinsic::amdgcn_mfma_i32_32x32x16_i8:
+    return MatrixShape{32, 32, 16, 1, E::Int8, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x8_xf32:
+    return MatrixShape{16, 16, 8, 1, E::Xf32, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x4_xf32:
+    return MatrixShape{32, 32, 4, 1, E::Xf32, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_fp8_fp8:
+    return MatrixShape{16, 16, 32, 1, E::Fp8, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_fp8_bf8:
+    return MatrixShape{16, 16, 32, 1, E::Fp8, false, true, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_bf8_fp8:
+    return MatrixShape{16, 16, 32, 1, E::Fp8, true, false, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_bf8_bf8:
+    return MatrixShape{16, 16, 32, 1, E::Fp8, true, true, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_fp8_fp8:
+    return MatrixShape{32, 32, 16, 1, E::Fp8, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_fp8_bf8:
+    return MatrixShape{32, 32, 16, 1, E::Fp8, false, true, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_bf8_fp8:
+    return MatrixShape{32, 32, 16, 1, E::Fp8, true, false, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_bf8_bf8:
+    return MatrixShape{32, 32, 16, 1, E::Fp8, true, true, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_f16:
+    return MatrixShape{16, 16, 32, 1, E::Half, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_16x16x32_bf16:
+    return MatrixShape{16, 16, 32, 1, E::BFloat, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_f16:
+    return MatrixShape{32, 32, 16, 1, E::Half, false, false, true};
+  case Intrinsic::amdgcn_mfma_f32_32x32x16_bf16:
+    return MatrixShape{32, 32, 16, 1, E::BFloat, false, false, true};
+  case Intrinsic::amdgcn_mfma_i32_16x16x64_i8:
+    return MatrixShape{16, 16, 64, 1, E::Int8, false, false, true};
+  case Intrinsic::amdgcn_mfma_i32_32x32x32_i8:
+    return MatrixShape{32, 32, 32, 1, E::Int8, false, false, true};
   default:
     return std::nullopt;
   }
@@ -120,24 +158,38 @@ uint32_t laneOfB(uint32_t pattern, uint32_t lane) {
 
 float withoutDenormal(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
 
+/// An operand of the instruction: A or B.
+struct Input {
+  const Wave &wave;
+  const std::vector<Register> &registers;
+  uint32_t perRegister;
+  bool flush; ///< denormals
+  Fp8 format;
+  uint32_t byte(uint32_t index, uint32_t lane) const {
+    const Register r = registers[index / perRegister];
+    const uint64_t whole = perRegister == 8 ? wave.at<uint64_t>(r)[lane] : wave.at<uint32_t>(r)[lane];
+    return whole >> (8 * (index % perRegister)) & 0xff;
+  }
+};
+
 template <class T> struct Fused {
   using Sum = T;
   static T multiplyAdd(T a, T b, T c) { return std::fma(a, b, c); }
-  static T done(T sum) { return sum; }
+  static T done(T sum, bool) { return sum; }
 };
 /// Of single elements, one in each register.
 template <class T> struct Wide : Fused<T> {
-  static T element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    return w.at<T>(from[index])[lane];
+  static T element(const Input &in, uint32_t index, uint32_t lane) {
+    return in.wave.template at<T>(in.registers[index])[lane];
   }
 };
 /// Of 16-bit elements. No half is denormal as a float, so both kinds are looked at in their own format.
 template <float (*load)(uint16_t), uint16_t exponent> struct Narrow : Fused<float> {
-  static float element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    const uint16_t bits = w.at<uint16_t>(from[index])[lane];
-    return load(bits & exponent ? bits : uint16_t(bits & 0x8000));
+  static float element(const Input &in, uint32_t index, uint32_t lane) {
+    const uint16_t bits = in.wave.at<uint16_t>(in.registers[index])[lane];
+    return load(bits & exponent || !in.flush ? bits : uint16_t(bits & 0x8000));
   }
-  static float done(float sum) { return withoutDenormal(sum); }
+  static float done(float sum, bool flush) { return flush ? withoutDenormal(sum) : sum; }
 };
 float fromHalf(uint16_t bits) { return halfToFloat(bits); }
 float fromBFloat(uint16_t bits) { return bfloatToFloat(bits); }
@@ -147,30 +199,47 @@ template <> struct Arithmetic<MatrixElement::Single> : Wide<float> {};
 template <> struct Arithmetic<MatrixElement::Double> : Wide<double> {};
 template <> struct Arithmetic<MatrixElement::Half> : Narrow<fromHalf, 0x7c00> {};
 template <> struct Arithmetic<MatrixElement::BFloat> : Narrow<fromBFloat, 0x7f80> {};
+template <> struct Arithmetic<MatrixElement::Xf32> : Fused<float> {
+  static float element(const Input &in, uint32_t index, uint32_t lane) {
+    const uint32_t bits = in.wave.at<uint32_t>(in.registers[index])[lane];
+    if ((bits & 0x7f800000) == 0x7f800000) // infinity, NaN
+      return bitCast<float>(bits);
+    return bitCast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu);
+  }
+};
+template <> struct Arithmetic<MatrixElement::Fp8> : Fused<float> {
+  static float element(const Input &in, uint32_t index, uint32_t lane) {
+    return fp8ToFloat(uint8_t(in.byte(index, lane)), in.format);
+  }
+};
 template <> struct Arithmetic<MatrixElement::Int8> {
   using Sum = int32_t;
-  static int32_t element(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane) {
-    return int8_t(w.at<uint32_t>(from[0])[lane] >> (8 * index));
-  }
+  static int32_t element(const Input &in, uint32_t index, uint32_t lane) { return int8_t(in.byte(index, lane)); }
   static int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) { return int32_t(uint32_t(a * b) + uint32_t(c)); }
-  static int32_t done(int32_t sum) { return sum; }
+  static int32_t done(int32_t sum, bool) { return sum; }
 };
+
+Fp8 formatOf(bool five, bool ocp) {
+  return five ? ocp ? Fp8::E5M2 : Fp8::E5M2Fnuz : ocp ? Fp8::E4M3 : Fp8::E4M3Fnuz;
+}
 
 template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
   using A = Arithmetic<E>;
   using Sum = typename A::Sum;
   const MatrixShape &s = o.shape;
   const uint32_t perLane = s.perLane();
-  // [block][row of A, or column of B][k]: 64 * perLane elements, at most 4 in a lane.
-  Sum a[kLanes * 4], b[kLanes * 4];
+  // [block][row of A, or column of B][k]: 64 * perLane elements, at most 16 in a lane.
+  Sum a[kLanes * 16], b[kLanes * 16];
   const auto position = [&](uint32_t lane, uint32_t index, uint32_t rows) {
     const uint32_t row = lane % rows, block = lane / rows % s.blocks, k = lane / (rows * s.blocks) * perLane + index;
     return (block * rows + row) * s.k + k;
   };
+  const Input inA{w, o.a, o.perRegister, o.flushDenormals, formatOf(s.fiveA, o.ocp)};
+  const Input inB{w, o.b, o.perRegister, o.flushDenormals, formatOf(s.fiveB, o.ocp)};
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     for (uint32_t index = 0; index < perLane; ++index) {
-      a[position(lane, index, s.m)] = A::element(w, o.a, index, lane);
-      b[position(lane, index, s.n)] = A::element(w, o.b, index, laneOfB(o.lanePattern, lane));
+      a[position(lane, index, s.m)] = A::element(inA, index, lane);
+      b[position(lane, index, s.n)] = A::element(inB, index, laneOfB(o.lanePattern, lane));
     }
   const uint32_t shared = (1u << o.broadcastSize) - 1;
   forEachLane(w.exec, [&](uint32_t lane) {
@@ -178,10 +247,10 @@ template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
       const Place p = placeOfSum(s, index, lane);
       const Sum *row = a + (((p.block & ~shared) + o.broadcastBlock) * s.m + p.row) * s.k;
       const Sum *column = b + (p.block * s.n + p.column) * s.k;
-      Sum sum = A::done(w.at<Sum>(o.c[index])[lane]);
+      Sum sum = A::done(w.at<Sum>(o.c[index])[lane], o.flushDenormals);
       for (uint32_t k = 0; k < s.k; ++k)
         sum = A::multiplyAdd(row[k], column[k], sum);
-      w.at<Sum>(o.d[index])[lane] = A::done(sum);
+      w.at<Sum>(o.d[index])[lane] = A::done(sum, o.flushDenormals);
     }
   });
 }
@@ -199,6 +268,10 @@ void matrixRun(Wave &w, const Op &op) {
     return multiply<MatrixElement::Int8>(w, o);
   case MatrixElement::Double:
     return multiply<MatrixElement::Double>(w, o);
+  case MatrixElement::Xf32:
+    return multiply<MatrixElement::Xf32>(w, o);
+  case MatrixElement::Fp8:
+    return multiply<MatrixElement::Fp8>(w, o);
   }
 }
 

@@ -126,7 +126,11 @@ inline std::vector<int> run(int argc, char **argv, unsigned groups, unsigned thr
   std::memcpy(kernarg + 8, &out, 8);
 
   hsa_queue_t *queue = nullptr;
-  MUST(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &queue));
+  const auto failed = [](hsa_status_t status, hsa_queue_t *, void *) {
+    std::fprintf(stderr, "the queue failed: status %#x\n", unsigned(status));
+    std::exit(4);
+  };
+  MUST(hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, failed, nullptr, UINT32_MAX, UINT32_MAX, &queue));
   hsa_signal_t done{};
   MUST(hsa_signal_create(1, 0, nullptr, &done));
   const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);

@@ -1,0 +1,84 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decoder: matrix instructions.
+#include "decoder.h"
+#include "wave_matrix.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+
+namespace wavesan::cpu::engine {
+
+using namespace llvm;
+
+static uint32_t immediate(const CallBase &i, unsigned k) {
+  return uint32_t(cast<ConstantInt>(i.getArgOperand(k))->getZExtValue());
+}
+
+/// (A, B, C, CBSZ, ABID, BLGP)
+void Decoder::matrixCall(CallBase &i, const MatrixShape &shape) {
+  const Registers a = use(i.getArgOperand(0)), b = use(i.getArgOperand(1)), c = use(i.getArgOperand(2)), d = define(&i);
+  if (failed())
+    return;
+  auto operands =
+      MatrixOperands{shape, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()}};
+  operands.broadcastSize = immediate(i, 3), operands.broadcastBlock = immediate(i, 4),
+  operands.lanePattern = immediate(i, 5);
+  operands.flushDenormals = StringRef(context.processor) == "gfx90a";
+  operands.ocp = StringRef(context.processor) != "gfx942";
+  // All lanes give their elements, so nothing may be rearranged here, where some are inactive.
+  operands.perRegister = shape.isPacked() ? bytesOf(widthOf(i.getArgOperand(0))) : 1;
+  const size_t registers = shape.perLane() / operands.perRegister;
+  if (context.waveSize != 64 || a.size() != registers || b.size() != registers || c.size() != shape.sumsPerLane() ||
+      d.size() != c.size())
+    return fail("these operands");
+  if (operands.broadcastSize > 4 || 1u << operands.broadcastSize > shape.blocks ||
+      operands.broadcastBlock >> operands.broadcastSize)
+    return fail("this broadcast of blocks");
+  if (operands.lanePattern > (shape.hasLanePatterns() ? 7u : 0u))
+    return fail("this lane pattern");
+  emit(matrixMultiply()).extra = extra<MatrixOperands>(std::move(operands));
+}
+
+/// (A, B, C[, high]), or of integers (A signed, A, B signed, B, C, clamp).
+void Decoder::waveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
+  const bool integers = shape.sum == WaveMatrixSum::Int32;
+  if (context.gfxMajor < 11 || StringRef(context.processor).starts_with("gfx125"))
+    return fail("this target");
+  const unsigned at = integers ? 1 : 0;
+  const Registers a = use(i.getArgOperand(at)), b = use(i.getArgOperand(integers ? 3 : 1));
+  const Registers c = use(i.getArgOperand(integers ? 4 : 2)), d = define(&i);
+  if (failed())
+    return;
+  WaveMatrixOperands operands{
+      shape, context.gfxMajor, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()}};
+  if (integers)
+    operands.signedA = immediate(i, 0), operands.signedB = immediate(i, 2), operands.clamp = immediate(i, 5);
+  const bool small = shape.sum == WaveMatrixSum::Half || shape.sum == WaveMatrixSum::BFloat;
+  if (small)
+    operands.high = immediate(i, 3);
+  if (operands.high && context.gfxMajor != 11)
+    return fail("the high halves");
+  if (context.gfxMajor == 11 && (shape.k != 16 || shape.element == WaveMatrixElement::Fp8))
+    return fail("this target");
+  const uint32_t bits = operands.perLane(context.waveSize) * shape.elementBits();
+  const size_t registers = shape.elementBits() == 16 ? bits / 16 : bits / 32;
+  const size_t sums = WaveMatrixOperands::sumsPerLane(context.waveSize) * (small && context.gfxMajor == 11 ? 2 : 1);
+  const Width width = shape.elementBits() == 16 ? Width::B16 : Width::B32;
+  if (a.size() != registers || b.size() != registers || c.size() != sums || d.size() != sums ||
+      widthOf(i.getArgOperand(at)) != width)
+    return fail("these operands");
+  emit(waveMatrixMultiply()).extra = extra<WaveMatrixOperands>(std::move(operands));
+}
+
+bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
+  if (const auto shape = matrixShape(id))
+    return matrixCall(i, *shape), true;
+  if (const auto shape = waveMatrixShape(id))
+    return waveMatrixCall(i, *shape), true;
+  return false;
+}
+
+} // namespace wavesan::cpu::engine

@@ -1,0 +1,37 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Floating-point numbers of eight bits: the OCP formats (gfx950, gfx12) and those of gfx942, which have one zero, one
+// NaN (negative zero's place), no infinity, and a bias that is larger by one.
+#ifndef WAVESAN_CPU_ENGINE_FP8_H
+#define WAVESAN_CPU_ENGINE_FP8_H
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace wavesan::cpu::engine {
+
+enum class Fp8 : uint8_t { E4M3, E5M2, E4M3Fnuz, E5M2Fnuz };
+
+inline float fp8ToFloat(uint8_t bits, Fp8 format) {
+  const bool five = format == Fp8::E5M2 || format == Fp8::E5M2Fnuz,
+             one = format == Fp8::E4M3Fnuz || format == Fp8::E5M2Fnuz;
+  const int mantissaBits = five ? 2 : 3, bias = (five ? 15 : 7) + one;
+  const int mantissa = bits & ((1 << mantissaBits) - 1), exponent = (bits & 0x7f) >> mantissaBits;
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  if (one ? bits == 0x80 : five ? exponent == 31 && mantissa != 0 : (bits & 0x7f) == 0x7f)
+    return kNan;
+  float value;
+  if (!one && five && exponent == 31)
+    value = std::numeric_limits<float>::infinity();
+  else if (exponent == 0)
+    value = std::ldexp(float(mantissa), 1 - bias - mantissaBits);
+  else
+    value = std::ldexp(float(mantissa + (1 << mantissaBits)), exponent - bias - mantissaBits);
+  return bits & 0x80 ? -value : value;
+}
+
+} // namespace wavesan::cpu::engine
+
+#endif // WAVESAN_CPU_ENGINE_FP8_H
