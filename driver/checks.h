@@ -78,6 +78,9 @@ Check checkHipTool(const Layout &layout, bool load);
 /// The program behind `wavesan check`.
 Check checkWaitChecker(const Layout &layout);
 
+/// The program behind `wavesan replay`.
+Check checkReplayer(const Layout &layout);
+
 /// ROCr: needed on a GPU only, so its absence is a problem only with `gpuWanted`.
 Check checkHsaRuntime(const Machine &machine, bool gpuWanted);
 

@@ -5,6 +5,8 @@
 #ifndef WAVESAN_DRIVER_COMMANDS_H
 #define WAVESAN_DRIVER_COMMANDS_H
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,17 @@ struct TraceRequest {
 
 /// `wavesan trace`. May end the process by the signal that ended the program.
 int traceCommand(const TraceRequest &request);
+
+struct ReplayRequest {
+  RunRequest::Device device = RunRequest::Device::Auto;
+  std::vector<std::string> paths; ///< capsules and directories of them; not empty
+  std::optional<uint64_t> seed;   ///< instead of the recorded one
+  bool minimise = false;
+  uint32_t trials = 200;
+};
+
+/// `wavesan replay`.
+int replayCommand(const ReplayRequest &request);
 
 /// `wavesan check`: `words` are the arguments behind "check". Does not return when the checker could be started.
 int checkCommand(const std::vector<std::string> &words);

@@ -20,6 +20,7 @@ struct Layout {
   /// For LD_PRELOAD, where HIP calls are to be traced.
   std::filesystem::path hipTool() const { return hsaTool.parent_path() / "libwavesan-hip.so"; }
   std::filesystem::path waitChecker() const { return hsaTool.parent_path() / "wavesan-check"; }
+  std::filesystem::path replayer() const { return hsaTool.parent_path() / "wavesan-replay"; }
   std::filesystem::path agent() const { return agentDir / "libhsa-runtime64.so.1"; }
 };
 

@@ -5,6 +5,7 @@
 #include "build_info.h"
 #include "commands.h"
 #include "message.h"
+#include "replay_line.h"
 #include "run_line.h"
 #include "trace_line.h"
 
@@ -18,6 +19,7 @@ static constexpr char kHelp[] =
     "  wavesan cc [--show] ARGS...            compile a HIP program: any clang++ or hipcc command line\n"
     "  wavesan c++ ARGS...                    the same as a compiler for build systems (also: wavesan-c++)\n"
     "  wavesan run [OPTIONS] [--] PROGRAM...  run it and report its races\n"
+    "  wavesan replay [OPTIONS] CAPSULES...   run recorded dispatches again, show their races\n"
     "  wavesan trace [OPTIONS] [--] PROGRAM... run it and write a trace of its HIP calls\n"
     "  wavesan check [OPTIONS] FILES...       find missing waits in machine code\n"
     "  wavesan report [OPTIONS] FILES...      merge, filter and convert JSON reports\n"
@@ -43,6 +45,11 @@ static int trace(const std::vector<std::string> &words) {
   return line.done ? line.status : traceCommand(line.request);
 }
 
+static int replay(const std::vector<std::string> &words) {
+  ReplayLine line = readReplayLine(words);
+  return line.done ? line.status : replayCommand(line.request);
+}
+
 static int help(const std::vector<std::string> &words) {
   if (words.empty())
     return printHelp();
@@ -54,13 +61,15 @@ static int help(const std::vector<std::string> &words) {
     return run({"--help"});
   if (words[0] == "trace")
     return trace({"--help"});
+  if (words[0] == "replay")
+    return replay({"--help"});
   if (words[0] == "check")
     return checkCommand({"--help"});
   if (words[0] == "report")
     return reportCommand({"--help"});
   if (words[0] == "doctor")
     return doctorCommand({"--help"});
-  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, trace, check, report, doctor, options)");
+  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, replay, trace, check, report, doctor, options)");
 }
 
 int main(int argc, char **argv) {
@@ -79,6 +88,8 @@ int main(int argc, char **argv) {
     return run(rest);
   if (command == "trace")
     return trace(rest);
+  if (command == "replay")
+    return replay(rest);
   if (command == "check")
     return checkCommand(rest);
   if (command == "report")
@@ -89,5 +100,5 @@ int main(int argc, char **argv) {
     return printHelp();
   if (command == "--version")
     return printVersion();
-  return fail("no such command '" + command + "' (cc, c++, run, trace, check, report, doctor, help)");
+  return fail("no such command '" + command + "' (cc, c++, run, replay, trace, check, report, doctor, help)");
 }

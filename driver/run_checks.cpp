@@ -86,6 +86,10 @@ Check checkWaitChecker(const Layout &layout) {
   return checkPart("wait-checker", layout.waitChecker(), "the wait checker", false);
 }
 
+Check checkReplayer(const Layout &layout) {
+  return checkPart("replayer", layout.replayer(), "the program that replays capsules", false);
+}
+
 Check checkHsaRuntime(const Machine &machine, bool gpuWanted) {
   const std::string library = findLibrary(machine, "libhsa-runtime64.so.1", "");
   if (!library.empty())

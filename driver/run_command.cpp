@@ -14,6 +14,7 @@
 #include "run_line.h"
 #include "status_memory.h"
 #include "target_comparison.h"
+#include "temporary_directory.h"
 
 #include "wavesan/abi/options.h"
 
@@ -145,27 +146,6 @@ RunEnd runOnce(const Setting &setting, const std::string &optionsText) {
     result.status = end.exitStatus;
   return result;
 }
-
-/// A directory of this command's own, which is gone afterwards.
-class TemporaryDirectory {
-public:
-  TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "wavesan-run-XXXXXX").string();
-    if (mkdtemp(pattern.data()))
-      Path = pattern;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ec;
-    if (!Path.empty())
-      fs::remove_all(Path, ec);
-  }
-  TemporaryDirectory(const TemporaryDirectory &) = delete;
-  TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
-  const std::string &path() const { return Path; } ///< empty: it could not be made
-
-private:
-  std::string Path;
-};
 
 /// Reports of the processes of a run to where the user wanted them.
 void keepReports(const std::string &directory, const std::string &wanted) {

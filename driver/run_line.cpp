@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -63,7 +64,19 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   app.add_flag("--preload", line.request.preloadAgent,
                "CPU agent: also by LD_PRELOAD, for programs whose libraries carry an RPATH");
 
-  size_t own = countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu"});
+  bool confirm = false;
+  app.add_flag("--confirm", confirm,
+               "CPU agent: run dispatches that race again with the accesses in both orders, and say whether that changes\n"
+               "what they compute (docs/replay.md)");
+  std::optional<std::string> capsule, capsuleKernels;
+  bool capsuleAll = false;
+  app.add_option("--capsule", capsule,
+                 "write a capsule for each dispatch that reports a race into this directory; `wavesan replay DIR`\n"
+                 "runs them again on any machine (docs/capsule.md)");
+  app.add_option("--capsule-kernels", capsuleKernels, "only of these kernels: globs between semicolons");
+  app.add_flag("--capsule-all", capsuleAll, "of dispatches without a race, too");
+
+  size_t own = countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu", "--capsule", "--capsule-kernels"});
   // CLI11 takes the words in reverse order.
   std::vector<std::string> reversed(words.rend() - std::ptrdiff_t(own), words.rend());
   try {
@@ -92,6 +105,19 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   };
   for (const std::string &o : options)
     append(o);
+  if (!capsule && (capsuleKernels || capsuleAll)) {
+    line.done = true;
+    line.status = fail("run: --capsule-kernels and --capsule-all need --capsule=DIR");
+    return line;
+  }
+  if (confirm)
+    append("confirm=1");
+  if (capsule)
+    append("capsule=" + quoteValue(std::filesystem::absolute(*capsule).string()));
+  if (capsuleKernels)
+    append("capsule_kernels=" + quoteValue(*capsuleKernels));
+  if (capsuleAll)
+    append("capsule_of=all");
   // Judged as a whole and before they become part of a text, in which a quote or a separator would mean something.
   abi::Options scratch;
   abi::OptionErrors errors;

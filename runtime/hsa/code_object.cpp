@@ -16,8 +16,11 @@ constexpr uint32_t kNoteTypeMetadata = 32; // NT_AMDGPU_METADATA
 constexpr char kNoteOwner[] = "AMDGPU";
 } // namespace
 
-std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std::vector<std::string> &errors) {
+std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std::vector<std::string> &errors,
+                                                    bool keepBytes) {
   auto object = std::make_shared<CodeObject>();
+  if (keepBytes)
+    object->Bytes = bytes;
   std::string error;
   std::optional<ElfReader> elf = ElfReader::open(bytes, error);
   if (!elf) {

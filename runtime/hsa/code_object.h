@@ -44,8 +44,9 @@ struct DataSymbol {
 class CodeObject {
 public:
   /// Never fails: what cannot be understood is left out and said in `errors`, one line each. A code object without a
-  /// site table is not an error.
-  static std::shared_ptr<const CodeObject> parse(std::string_view bytes, std::vector<std::string> &errors);
+  /// site table is not an error. `keepBytes`: for bytes().
+  static std::shared_ptr<const CodeObject> parse(std::string_view bytes, std::vector<std::string> &errors,
+                                                 bool keepBytes = false);
 
   bool instrumented() const { return Sites.has_value(); }
   /// Built with WaveSan, but its site table cannot be used: why. Empty otherwise.
@@ -58,10 +59,13 @@ public:
   bool mayCallHost(std::string_view kernel) const { return HostCallers.count(kernel) != 0; }
   /// Data of the symbol table, variables of internal linkage included. Kernel descriptors are "KERNEL.kd".
   const std::vector<DataSymbol> &data() const { return Data; }
+  /// The file itself, where parse() was asked to keep it; else empty.
+  const std::string &bytes() const { return Bytes; }
   /// Only where instrumented().
   const abi::SiteTableView &sites() const { return *Sites; }
 
 private:
+  std::string Bytes;
   std::string SiteBytes; ///< Sites points into it
   std::optional<abi::SiteTableView> Sites;
   std::string SiteProblem;

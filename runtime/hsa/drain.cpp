@@ -154,6 +154,8 @@ void Drain::run() {
 }
 
 void Drain::report(const PendingDispatch &dispatch, bool failed) {
+  if (dispatch.quiet)
+    return Found.discarded();
   const DispatchMemory &memory = dispatch.memory;
   try {
     DispatchResult result;

@@ -3,6 +3,8 @@
 // The entry points of the HSA tools interface. HSA_TOOLS_LIB names the library that exports them.
 #include "tool.h"
 
+#include "wavesan/abi/replay.h"
+
 #include <cstdlib>
 
 namespace {
@@ -41,6 +43,15 @@ __attribute__((visibility("default"))) bool OnLoad(HsaApiTable *table, uint64_t,
 __attribute__((visibility("default"))) void OnUnload() {
   if (wavesan::hsa::Tool *tool = wavesan::hsa::Tool::current())
     tool->unload();
+}
+
+/// Called by the replay of a capsule (abi/replay.h).
+__attribute__((visibility("default"))) void wavesan_place_memory(const wavesan::abi::PlacedMemory *memory) {
+  using Kind = wavesan::hsa::MemoryMap::Kind;
+  const auto kind = Kind(memory->kind);
+  wavesan::hsa::Tool *tool = wavesan::hsa::Tool::current();
+  if (tool && (kind == Kind::Allocation || kind == Kind::RegisteredHost))
+    tool->memory.addNumbered(kind, memory->address, memory->bytes, memory->number);
 }
 
 } // extern "C"

@@ -146,20 +146,24 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     const abi::RaceRecord *first;
     const abi::RaceRecord *otherWay = nullptr; ///< first record with the sides exchanged
     bool swapped;
+    bool isNew;
     uint64_t count = 0;
   };
+  const auto watched = Watched.find(dispatch);
   std::vector<Group> groups;
   std::map<std::string, size_t> groupOf;
   for (const abi::RaceRecord *record : records) {
     RaceKey key = raceIdentity(*record, kernel);
-    if (auto known = KnownRaces.find(key.text); known != KnownRaces.end()) {
+    const auto known = KnownRaces.find(key.text);
+    if (known != KnownRaces.end()) {
       if (!known->second)
         Sum.laterOccurrences += record->count;
-      continue;
+      if (known->second || watched == Watched.end())
+        continue;
     }
     auto [it, isNew] = groupOf.try_emplace(key.text, groups.size());
     if (isNew)
-      groups.push_back({.first = record, .swapped = key.swapped});
+      groups.push_back({.first = record, .swapped = key.swapped, .isNew = known == KnownRaces.end()});
     Group &group = groups[it->second];
     group.count += record->count;
     if (key.swapped != group.swapped && !group.otherWay)
@@ -170,12 +174,17 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     keys[index] = &text;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Group &group = groups[i];
-    report::Race race = buildRace(*group.first, kernel, dispatch, Memory);
+    const abi::RaceRecord *shown = group.first;
+    report::Race race = buildRace(*shown, kernel, dispatch, Memory);
     if (group.otherWay && !report::inProgramOrder(race))
-      race = buildRace(*group.otherWay, kernel, dispatch, Memory);
+      race = buildRace(*(shown = group.otherWay), kernel, dispatch, Memory);
     race.occurrences = group.count;
     race.bothOrders = group.otherWay != nullptr;
     report::makePrintable(race);
+    if (!group.isNew) {
+      watched->second.push_back({*shown, std::move(race), false});
+      continue;
+    }
     const std::string *suppression = nullptr;
     if (auto rule = Severities.find(race.raceClass); rule != Severities.end()) {
       if (rule->second.severity)
@@ -186,11 +195,33 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     if (!suppression)
       suppression = Known.match(race);
     KnownRaces.emplace(*keys[i], suppression != nullptr);
-    if (suppression)
+    if (suppression) {
       ++Sum.suppressed[*suppression];
-    else
-      addRace(race);
+      continue;
+    }
+    addRace(race);
+    for (auto [remark, end] = Remarks.equal_range(dispatch); remark != end; remark = Remarks.erase(remark))
+      say(remark->second);
+    if (watched != Watched.end())
+      watched->second.push_back({*shown, std::move(race), true});
   }
+  Remarks.erase(dispatch);
+}
+
+void Findings::watch(uint64_t dispatch) {
+  std::lock_guard lock(Mutex);
+  Watched[dispatch];
+}
+
+std::vector<DispatchRace> Findings::takeWatched(uint64_t dispatch) {
+  std::lock_guard lock(Mutex);
+  auto node = Watched.extract(dispatch);
+  return node ? std::move(node.mapped()) : std::vector<DispatchRace>();
+}
+
+void Findings::sayIfRacy(uint64_t dispatch, std::string line) {
+  std::lock_guard lock(Mutex);
+  Remarks.emplace(dispatch, std::move(line));
 }
 
 void Findings::addRace(const report::Race &race) {

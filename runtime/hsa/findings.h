@@ -35,6 +35,13 @@ struct DispatchResult {
   bool failed = false;                  ///< completed with an error
 };
 
+/// A race of one dispatch.
+struct DispatchRace {
+  abi::RaceRecord record; ///< the one that the report was made of
+  report::Race race;
+  bool isNew = false; ///< reported for the first time; else an earlier dispatch had shown it
+};
+
 /// Thread-safe; calls of the sinks are serialised.
 class Findings {
 public:
@@ -48,6 +55,8 @@ public:
   void drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
   /// A checked dispatch is about to run; drained() or unfinished() follows unless the process is killed.
   void submitted() { Page.add(&abi::StatusPage::dispatchesPending); }
+  /// One that was submitted has ended, and what it found is not wanted.
+  void discarded() { Page.subtract(&abi::StatusPage::dispatchesPending); }
   void unfinished(uint64_t dispatches);
   /// A dispatch after finish(): said at once, once per kernel, since the summary has been printed.
   void lateDispatch(const std::string &kernel);
@@ -55,6 +64,12 @@ public:
   /// The machine code of a code object has been checked for missing waits. Hazards of kernels that `selected` refuses
   /// are left out.
   void waitsChecked(const WaitCheckResult &result, const std::function<bool(const report::WaitHazard &)> &selected);
+
+  /// Keeps the races of this dispatch, those that were reported before included, suppressed ones excluded.
+  void watch(uint64_t dispatch);
+  std::vector<DispatchRace> takeWatched(uint64_t dispatch);
+  /// If this dispatch turns out to show a race that is reported, says `line` too. Several lines are possible.
+  void sayIfRacy(uint64_t dispatch, std::string line);
 
   /// A race between commands.
   void streamRace(report::Race race);
@@ -96,6 +111,8 @@ private:
   std::map<std::string, bool> KnownRaces; ///< RaceKey::text -> suppressed
   std::set<std::string> PrintedErrors;
   std::map<abi::RaceClass, ClassRule> Severities;
+  std::map<uint64_t, std::vector<DispatchRace>> Watched; ///< by dispatch
+  std::multimap<uint64_t, std::string> Remarks;            ///< of sayIfRacy()
   bool Finished = false;
 };
 

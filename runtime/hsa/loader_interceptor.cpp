@@ -49,7 +49,7 @@ void checkWaits(Tool &tool, std::string_view bytes) {
 
 void registerReader(Tool &tool, hsa_code_object_reader_t reader, std::string_view bytes) {
   std::vector<std::string> errors;
-  std::shared_ptr<const CodeObject> object = CodeObject::parse(bytes, errors);
+  std::shared_ptr<const CodeObject> object = CodeObject::parse(bytes, errors, tool.capsules.enabled());
   for (const std::string &error : errors)
     tool.findings.error(error);
   if (tool.options.verbosity >= 1)

@@ -43,6 +43,18 @@ uint64_t MemoryMap::add(Kind kind, const void *begin, uint64_t bytes, const void
   return number;
 }
 
+void MemoryMap::addNumbered(Kind kind, uint64_t begin, uint64_t bytes, uint64_t number) {
+  std::lock_guard lock(Mutex);
+  insert({.kind = kind,
+          .begin = begin,
+          .bytes = bytes,
+          .handle = begin,
+          .number = number,
+          .executable = 0,
+          .born = Latest.load(std::memory_order_acquire),
+          .name = {}});
+}
+
 void MemoryMap::addVariable(uint64_t executable, std::string name, uint64_t address, uint64_t bytes) {
   std::lock_guard lock(Mutex);
   insert({.kind = Kind::DeviceVariable,

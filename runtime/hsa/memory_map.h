@@ -30,6 +30,8 @@ public:
   uint64_t add(Kind kind, const void *begin, uint64_t bytes) { return add(kind, begin, bytes, begin); }
   /// `handle`: the address that remove() will name where the device sees the memory at another one.
   uint64_t add(Kind kind, const void *begin, uint64_t bytes, const void *handle);
+  /// A range of a program that is being replayed, with the number that it had there.
+  void addNumbered(Kind kind, uint64_t begin, uint64_t bytes, uint64_t number);
   /// A variable of an executable.
   void addVariable(uint64_t executable, std::string name, uint64_t address, uint64_t bytes);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "packet_rewriter.h"
 
+#include "access_trace.h"
 #include "shadow_plan.h"
 #include "tool.h"
 
@@ -36,7 +37,8 @@ DispatchShape shapeOf(const hsa_kernel_dispatch_packet_t &packet) {
 
 /// Empty when the packet has been rewritten, else why not.
 std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                           uint64_t dispatch, std::shared_ptr<StreamDispatch> stream, hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
+                           uint64_t dispatch, std::shared_ptr<StreamDispatch> stream, const PassOptions &pass,
+                           hsa_kernel_dispatch_packet_t &packet, hsa_barrier_and_packet_t &behind) {
   std::string error;
   std::shared_ptr<const AgentInfo> agent = tool.agents.find(queue.agent, error);
   if (!agent)
@@ -59,8 +61,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   request.computeUnits = agent->computeUnits;
   request.wavesPerComputeUnit = agent->wavesPerComputeUnit;
   request.cooperative = queue.cooperative;
-  const uint64_t budget =
-      tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
+  const uint64_t budget = tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
   request.budgetBytes = budget;
   ShadowPlan plan = planShadow(request);
   if (!plan.problem.empty())
@@ -71,6 +72,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   pending.kernel = kernel;
   pending.dispatch = dispatch;
   pending.queue = queue.number;
+  pending.quiet = pass.quiet;
   pending.programSignal = packet.completion_signal;
   const uint32_t kernargBytes = std::max(kernarg.bytes(), kernel->twinKernargBytes);
   if (!tool.resources.take(*agent, plan, kernargBytes, budget, pending.memory, error))
@@ -79,6 +81,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   abi::DispatchContext &context = *pending.memory.context;
   context.dispatchId = dispatch;
   context.accessSink = stream ? stream->sink() : 0;
+  if (pass.trace)
+    context.accessSink = pass.trace->sink(context.accessSink);
   pending.stream = std::move(stream);
   context.granuleLog2 = info.granuleLog2;
   context.waveSize = info.twin.waveSize;
@@ -125,7 +129,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 } // namespace
 
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
-                   hsa_barrier_and_packet_t &behind, uint64_t dispatch, bool counts) try {
+                   hsa_barrier_and_packet_t &behind, uint64_t dispatch, const PassOptions &pass) try {
   std::shared_ptr<const Kernel> kernel = tool.kernels.find(packet.kernel_object);
   if (kernel && kernel->internal)
     return false;
@@ -138,25 +142,27 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
     tool.findings.lateDispatch(name);
     return false;
   }
-  if (counts)
+  if (pass.counts)
     tool.findings.dispatchSeen();
   if (dispatch == 0)
     dispatch = tool.nextDispatchNumber();
-  std::shared_ptr<StreamDispatch> stream = tool.streams.bind(packet, kernel, dispatch);
+  std::shared_ptr<StreamDispatch> stream;
+  if (!pass.quiet)
+    stream = tool.streams.bind(packet, kernel, dispatch);
   if (kernel && kernel->filtered) {
-    if (counts)
+    if (pass.counts)
       tool.findings.unchecked(name, kFilteredReason);
     return false;
   }
   if (!kernel || (!kernel->twin && kernel->problem.empty())) {
-    if (counts)
+    if (pass.counts)
       tool.findings.noTwin(name);
     return false;
   }
   std::string problem = kernel->problem;
   if (problem.empty())
-    problem = rewriteForTwin(tool, queue, kernel, dispatch, std::move(stream), packet, behind);
-  if (!problem.empty() && counts)
+    problem = rewriteForTwin(tool, queue, kernel, dispatch, std::move(stream), pass, packet, behind);
+  if (!problem.empty() && pass.counts)
     tool.findings.unchecked(name, problem);
   return problem.empty();
 } catch (const std::exception &e) {

@@ -9,14 +9,21 @@
 
 namespace wavesan::hsa {
 
+class AccessTrace;
 class Tool;
+
+/// What is different for the passes of a replay.
+struct PassOptions {
+  bool counts = true; ///< false: a later pass, which is no dispatch of the program
+  bool quiet = false; ///< nothing that it finds is reported or counted
+  AccessTrace *trace = nullptr;
+};
 
 /// Rewrites `packet` (a kernel dispatch that has not been published yet) and registers it with the drain. Where the
 /// dispatch cannot be checked the packet stays as it is, and the findings count it with its reason. Returns true if it
 /// was rewritten: then `behind` must follow it in the queue. Never throws. `dispatch`: its number, 0: the next one.
-/// `counts`: false for the later passes of a replay, which are no dispatches of the program.
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
-                   hsa_barrier_and_packet_t &behind, uint64_t dispatch = 0, bool counts = true);
+                   hsa_barrier_and_packet_t &behind, uint64_t dispatch = 0, const PassOptions &pass = {});
 
 } // namespace wavesan::hsa
 

@@ -117,6 +117,8 @@ private:
     p.current_pass = number;
     p.start_ns = result.startNs, p.end_ns = result.endNs, p.digest = result.digest;
     p.active_contexts = result.contexts;
+    p.seed = result.seed;
+    p.accesses = result.accesses, p.access_count = result.accessCount, p.accesses_lost = result.accessesLost;
     call(WAVESAN_REPLAY_PASS, WAVESAN_REPLAY_EXIT, p);
   }
 

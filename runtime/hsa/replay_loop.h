@@ -38,8 +38,10 @@ struct MemoryStep {
 };
 
 struct PassResult {
-  uint64_t startNs = 0, endNs = 0, digest = 0;
+  uint64_t startNs = 0, endNs = 0, digest = 0, seed = 0;
   uint32_t contexts = 0; ///< bit c: context c took part
+  const wavesan_access_t *accesses = nullptr; ///< valid until the next pass
+  uint64_t accessCount = 0, accessesLost = 0;
 };
 
 /// What the loop needs of the dispatch. Not thread-safe; all calls come from the submitting thread.

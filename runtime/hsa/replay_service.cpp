@@ -9,15 +9,6 @@ namespace wavesan::hsa {
 
 namespace {
 
-constexpr uint32_t kProvided =
-    1u << WAVESAN_CONTEXT_RACE_CHECK | 1u << WAVESAN_CONTEXT_DISPATCH_TIMING | 1u << WAVESAN_CONTEXT_OUTPUT_DIGEST;
-
-wavesan_replay_status_t statusOf(wavesan_replay_context_t context) {
-  if (context < 0 || context >= WAVESAN_CONTEXT_LAST)
-    return WAVESAN_REPLAY_ERROR_INVALID_ARGUMENT;
-  return kProvided >> context & 1 ? WAVESAN_REPLAY_SUCCESS : WAVESAN_REPLAY_ERROR_NOT_PROVIDED;
-}
-
 const char *operationName(wavesan_replay_operation_t operation) {
   switch (operation) {
   case WAVESAN_REPLAY_NONE:
@@ -59,6 +50,13 @@ const char *statusText(wavesan_replay_status_t status) {
 ReplayService &ReplayService::instance() {
   static ReplayService *service = new ReplayService;
   return *service;
+}
+
+wavesan_replay_status_t ReplayService::statusOf(wavesan_replay_context_t context) const {
+  if (context < 0 || context >= WAVESAN_CONTEXT_LAST)
+    return WAVESAN_REPLAY_ERROR_INVALID_ARGUMENT;
+  return Provided.load(std::memory_order_relaxed) >> context & 1 ? WAVESAN_REPLAY_SUCCESS
+                                                                 : WAVESAN_REPLAY_ERROR_NOT_PROVIDED;
 }
 
 wavesan_replay_status_t ReplayService::subscribe(const wavesan_replay_subscription_t *subscription) {

@@ -26,7 +26,12 @@ public:
 
   /// Nothing without a subscriber that wants CONFIG. Cheap when there never was one.
   std::optional<wavesan_replay_subscription_t> subscription() const;
-  /// There is or was a subscriber: from then on submissions keep out of the windows of others.
+  /// This runtime can do what the context stands for. RACE_CHECK, DISPATCH_TIMING and OUTPUT_DIGEST are there everywhere.
+  void provide(wavesan_replay_context_t context) { Provided.fetch_or(1u << context); }
+
+  /// WaveSan itself will replay dispatches, or record them.
+  void useWindows() { Ever.store(true, std::memory_order_release); }
+  /// useWindows(), or there is or was a subscriber: from then on submissions keep out of the windows of others.
   bool everSubscribed() const { return Ever.load(std::memory_order_acquire); }
   uint32_t activeContexts() const { return Contexts.load(std::memory_order_relaxed); }
 
@@ -36,9 +41,13 @@ public:
   void finishTool();
 
 private:
+  wavesan_replay_status_t statusOf(wavesan_replay_context_t context) const;
+
   mutable std::mutex Mutex;
   std::optional<wavesan_replay_subscription_t> Subscription;
   std::atomic<bool> Ever{false};
+  std::atomic<uint32_t> Provided{1u << WAVESAN_CONTEXT_RACE_CHECK | 1u << WAVESAN_CONTEXT_DISPATCH_TIMING |
+                                 1u << WAVESAN_CONTEXT_OUTPUT_DIGEST};
   std::atomic<uint32_t> Contexts{1u << WAVESAN_CONTEXT_RACE_CHECK};
   void (*ToolFinish)() = nullptr;
 };

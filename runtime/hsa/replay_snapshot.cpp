@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_snapshot.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "wavesan/capsule/capsule.h"
 
 #include <algorithm>
 #include <atomic>
@@ -105,8 +104,7 @@ bool Snapshot::restore(MemoryStep &taken, std::string &error) {
 
 uint64_t Snapshot::digest(std::string &error) {
   std::vector<uint8_t> now(kChunk);
-  XXH64_state_t state;
-  XXH64_reset(&state, 0);
+  capsule::RegionDigest hash;
   for (const Saved &saved : Regions) {
     if (!Memory.isLive(saved.range))
       continue;
@@ -114,10 +112,10 @@ uint64_t Snapshot::digest(std::string &error) {
       const uint64_t bytes = std::min(kChunk, saved.range.bytes - at);
       if (!read(now.data(), saved.range.begin + at, bytes, error))
         return 0;
-      XXH64_update(&state, now.data(), bytes);
+      hash.add(now.data(), bytes);
     }
   }
-  return XXH64_digest(&state);
+  return hash.value();
 }
 
 } // namespace wavesan::hsa

@@ -30,13 +30,15 @@ public:
   /// A hash of all regions as they are now; 0 and a line in `error` if they cannot be read.
   uint64_t digest(std::string &error);
 
-private:
   struct Saved {
     MemoryMap::LiveRange range;
     std::unique_ptr<uint8_t[]> bytes;
   };
+  const std::vector<Saved> &saved() const { return Regions; }
+  /// Bytes as they are now. False, and a line in `error`, if they cannot be read.
   bool read(void *to, uint64_t from, uint64_t bytes, std::string &error) const;
 
+private:
   const Api &Runtime;
   const MemoryMap &Memory;
   std::vector<MemoryMap::LiveRange> Planned;

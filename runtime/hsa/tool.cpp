@@ -42,7 +42,7 @@ Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
 
 Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
            std::unique_ptr<Status> page)
-    : options(std::move(opts)), api(runtime), Table(table), Process(getpid()), status(std::move(page)),
+    : options(std::move(opts)), api(runtime), cpuAgent(findCpuAgent(api)), Table(table), Process(getpid()), status(std::move(page)),
       memory(Dispatches), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
       streams(memory, kernels, [this](report::Race race) { findings.streamRace(std::move(race)); }),
@@ -54,7 +54,8 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
                    bytes += range.bytes;
                return bytes;
              }),
-      resources(api, options.max_races), drain(api, resources, findings), queues(std::make_unique<QueueRegistry>()) {}
+      capsules(options), confirmer(options, cpuAgent), resources(api, options.max_races), drain(api, resources, findings),
+      queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
   abi::OptionErrors optionErrors;
@@ -90,9 +91,19 @@ bool Tool::load(HsaApiTable *table) {
   installLoaderInterceptors(*table->core_);
   installQueueInterceptors(*table->core_);
   installMemoryInterceptors(*table->core_, *table->amd_ext_);
-  if (!tool->options.tool.empty()) {
-    // Only now: a program without a tool of its own keeps the runtime's copies.
-    installCopyInterceptors(*table->core_, *table->amd_ext_);
+  const bool replays = tool->watchesDispatches();
+  if (tool->confirmer.enabled() && tool->confirmer.unavailable())
+    tool->findings.message(std::string("races are not confirmed: ") + tool->confirmer.unavailable());
+  if (replays)
+    ReplayService::instance().useWindows();
+  if (replays || !tool->options.tool.empty())
+    installCopyInterceptors(*table->core_, *table->amd_ext_); // only now: other programs keep the runtime's copies
+  if (replays && !tool->options.tool.empty())
+    tool->findings.error("option tool: left out, because of the options capsule and confirm");
+  else if (!tool->options.tool.empty()) {
+    if (tool->cpuAgent)
+      for (wavesan_replay_context_t context : {WAVESAN_CONTEXT_SCHEDULE_PERTURBATION, WAVESAN_CONTEXT_ACCESS_TRACE})
+        ReplayService::instance().provide(context);
     if (std::string error; !ReplayService::instance().loadTool(tool->options.tool, error))
       tool->findings.error(error);
   }
@@ -135,6 +146,7 @@ void Tool::finish() {
     findings.unfinished(drain.pending());
   findings.streamsCompared([this](report::Summary &summary) { streams.finish(summary); });
   ReplayService::instance().finishTool();
+  capsules.finish(findings);
   for (const std::string &glob : selection.unusedGlobs())
     findings.message("warning: option kernels: no kernel matches '" + glob + "'");
   if (options.print_unused_suppressions)

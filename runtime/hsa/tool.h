@@ -9,13 +9,16 @@
 #define WAVESAN_HSA_TOOL_H
 
 #include "agent_info.h"
+#include "agent_schedule.h"
 #include "api.h"
+#include "capsule_recorder.h"
 #include "dispatch_resources.h"
 #include "drain.h"
 #include "findings.h"
 #include "kernel_selection.h"
 #include "kernel_table.h"
 #include "memory_map.h"
+#include "race_confirmer.h"
 #include "replay_window.h"
 #include "status.h"
 #include "stream_races.h"
@@ -55,10 +58,13 @@ public:
   bool forkedAway() const;
   /// Says once that such a child's dispatches are not checked. Takes no lock: the parent may have held any when it forked.
   void sayForkedAway();
+  /// Dispatches may have to run in windows for what WaveSan itself does with their races.
+  bool watchesDispatches() const { return capsules.enabled() || (confirmer.enabled() && !confirmer.unavailable()); }
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   const abi::Options options;
   const Api api;
+  const abi::CpuAgent *const cpuAgent; ///< null: the runtime is another one
 
 private:
   Tool(abi::Options options, Api api, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
@@ -83,6 +89,8 @@ public: // initialised after the private members that they need
   AgentTable agents;
   KernelTable kernels;
   LoadedObjects objects;
+  CapsuleRecorder capsules;
+  RaceConfirmer confirmer;
   WaitChecker waits;
   DispatchResources resources;
   Drain drain;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/report/document.h"
 
-#include "quiet_write.h"
+#include "wavesan/report/quiet_write.h"
 #include "wavesan/report/output_file.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "quiet_write.h"
+#include "wavesan/report/quiet_write.h"
 
 #include <cerrno>
 #include <csignal>

@@ -19,7 +19,7 @@ wavesan_packages=(
   llvm-19-dev llvm-19-tools clang-19 lld-19 hipcc                       # tests: the plugin for another LLVM, and under hipcc
   make dpkg-dev file                                                    # tests: build systems, the Debian package
   cmake ninja-build ccache g++ python3 python3-jsonschema               # build; validating reports
-  libcli11-dev nlohmann-json3-dev libxxhash-dev libgtest-dev libbenchmark-dev         # libraries
+  libcli11-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libgtest-dev libbenchmark-dev  # libraries
 )
 
 say() { printf '== %s\n' "$*"; }

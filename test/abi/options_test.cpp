@@ -68,7 +68,7 @@ TEST(Options, EveryChoiceRefusesOthers) {
     EXPECT_FALSE(errorsOf(std::string(o.name) + "='" + all.substr(0, all.find('|') + 1) + "'").empty());
     EXPECT_FALSE(errorsOf(o.name).empty()); // a bare name is true, which is none of them
   }
-  EXPECT_EQ(choices, 6u); // early_exit, wave_order, wave_order_dependent, color, gpu, hooks
+  EXPECT_EQ(choices, 7u); // early_exit, wave_order, wave_order_dependent, color, gpu, hooks, capsule_of
 }
 
 TEST(Options, NumbersAreWholeAndNotNegative) {
@@ -86,7 +86,7 @@ TEST(Options, NumbersAreWholeAndNotNegative) {
           << errors.values[0];
     }
   }
-  EXPECT_EQ(numbers, 15u);
+  EXPECT_EQ(numbers, 19u);
   EXPECT_EQ(errorsOf("exitcode=256").values, Lines{"option exitcode: '256' is not a number from 0 to 255"});
   EXPECT_EQ(errorsOf("verbosity=4294967296").values,
             Lines{"option verbosity: '4294967296' is not a number from 0 to 4294967295"});

@@ -102,6 +102,8 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.seed = options.seed;
   launch.hooks = options.hooks;
   launch.cancel = options.cancel;
+  launch.forced = options.forced;
+  launch.perturb = options.perturb;
   return program.run(launch);
 }
 

@@ -52,6 +52,8 @@ struct Options {
   uint64_t seed = 1;
   HookHandler *hooks = nullptr;
   const std::atomic<bool> *cancel = nullptr;
+  const ForcedOrder *forced = nullptr;
+  bool perturb = false;
   std::function<uint64_t(std::string_view)> resolve;
   int codeObjectVersion = 4;
 };

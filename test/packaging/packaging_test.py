@@ -137,6 +137,7 @@ class Steps:
             "/usr/lib/wavesan/libwavesan-graph.so",
             "/usr/lib/wavesan/cpu-agent/libhsa-runtime64.so.1",
             "/usr/lib/wavesan/wavesan-check",
+            "/usr/lib/wavesan/wavesan-replay",
             "/usr/lib/wavesan/wavesan-symbolize",
             "/usr/lib/wavesan/include/wavesan_hip_compat.h",
             "/usr/lib/cmake/WaveSan/WaveSanConfig.cmake",

@@ -9,6 +9,7 @@
 #include "host_lock.h"
 #include "native_hooks_link.h"
 #include "process.h"
+#include "replay_interface.h"
 
 #include <cstdio>
 #include <exception>
@@ -92,6 +93,18 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
   launch.hooks = nativeHooks();
   launch.cancel = &cancel;
   launch.stuckLimit = options().stuck_limit;
+  cpu::ForcedOrder order{};
+  if (const std::optional<abi::Schedule> schedule = currentSchedule()) {
+    launch.seed = schedule->seed;
+    launch.perturb = true;
+    const auto side = [](const abi::Schedule::Side &from) {
+      return cpu::ForcedOrder::Side{from.site, {from.workgroup[0], from.workgroup[1], from.workgroup[2]}, from.wave};
+    };
+    using Preference = cpu::ForcedOrder::Preference;
+    order = {side(schedule->first), side(schedule->second),
+             schedule->preferFirst ? Preference::First : Preference::Second};
+    launch.forced = schedule->forced ? &order : nullptr;
+  }
   cpu::Outcome outcome = program->run(launch);
   return {statusOf(outcome.kind), std::move(outcome.message)};
 }

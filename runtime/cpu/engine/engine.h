@@ -129,6 +129,18 @@ public:
   virtual void workgroupEnd(void *workgroupData) = 0;
 };
 
+/// Two accesses of different waves, in the order in which they are to happen where the program allows it.
+struct ForcedOrder {
+  struct Side {
+    uint32_t site; ///< as hooks name it
+    uint32_t workgroup[3];
+    uint32_t wave;
+  };
+  Side first, second;
+  /// Which of the two waves runs when both could.
+  enum class Preference : uint8_t { None, First, Second } preference = Preference::None;
+};
+
 /// One dispatch. All pointers stay valid and unchanged for the call; device memory is host memory.
 struct Launch {
   std::string_view kernel;   ///< linkage name, without ".kd"
@@ -146,6 +158,8 @@ struct Launch {
   /// Operations without anything new after which waves that go in a circle through global memory, while others of their
   /// workgroup wait at its barrier, are an error (stuck_check.h); 0: never.
   uint64_t stuckLimit = uint64_t(1) << 32;
+  const ForcedOrder *forced = nullptr; ///< needs `hooks`
+  bool perturb = false; ///< the seed also decides which workgroups run side by side, and when they take turns
   const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
 };
 

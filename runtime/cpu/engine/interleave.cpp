@@ -15,6 +15,12 @@ namespace {
 constexpr uint32_t kFirstTurn = 64 << 10;
 constexpr uint32_t kTurn = 16 << 10;
 
+// Perturbed: turns from one operation on, and so many workgroups side by side from the start; more if none of them ends
+// for so many rounds.
+constexpr uint32_t kMaxTurnBits = 14;
+constexpr uint64_t kPerturbedRoom = 16;
+constexpr uint32_t kPatience = 256;
+
 constexpr uint64_t kMaxResidents = 1024;
 constexpr uint64_t kMaxResidentBytes = uint64_t(1) << 30;
 // The stacks of kernels with calls are large but hardly touched: count this much of each lane's.
@@ -24,7 +30,8 @@ constexpr size_t kMaxIdle = 16;
 class Interleaver {
 public:
   Interleaver(LaunchState &launch, const Shape &shape, ResidencyPool &pool)
-      : launch(launch), shape(shape), pool(pool), limit(residentLimit(launch, shape)) {}
+      : launch(launch), shape(shape), pool(pool), limit(residentLimit(launch, shape)), perturb(launch.launch->perturb),
+        random(launch.launch->seed, kStream) {}
   ~Interleaver() {
     for (auto &r : residents)
       retire(std::move(r));
@@ -51,8 +58,16 @@ private:
   uint64_t next = 0;                                 ///< the first workgroup that has not been started
   std::vector<std::unique_ptr<Residency>> residents; ///< suspended, in the order of their start
   std::unique_ptr<Residency> spare;                  ///< of the workgroup that ended last: its memory is warm
+  const bool perturb;
+  Random random; ///< of perturbed turns
+  uint32_t quietRounds = 0; ///< since one ended
   bool backwards = false;                            ///< direction of the next round
   Outcome outcome;
+
+  /// No workgroup's scheduler has this one.
+  static constexpr uint64_t kStream = ~uint64_t(0);
+
+  uint32_t budget(uint32_t usual) { return perturb ? 1u << random.below(kMaxTurnBits) : usual; }
 
   bool cancelled() {
     if (!launch.launch->cancel || !launch.launch->cancel->load(std::memory_order_relaxed))
@@ -93,7 +108,9 @@ private:
 
   /// Starts workgroups until as many new ones are suspended as were before.
   bool admit() {
-    const uint64_t room = std::max<uint64_t>(1, 2 * residents.size());
+    uint64_t room = std::max<uint64_t>(1, 2 * residents.size());
+    if (perturb && quietRounds < kPatience)
+      room = kPerturbedRoom;
     while (next < shape.count && residents.size() < std::min(limit, room)) {
       if (cancelled())
         return false;
@@ -102,7 +119,8 @@ private:
       if (!r)
         return bool(outcome);
       r->start(launch, shape, next++);
-      if (!turn(r, residents.size() < 2 ? kFirstTurn : kTurn))
+      // Perturbed: it waits for its turn among the others.
+      if (!perturb && !turn(r, residents.size() < 2 ? kFirstTurn : kTurn))
         return false;
       if (r)
         residents.push_back(std::move(r));
@@ -112,14 +130,18 @@ private:
 
   bool takeTurns() {
     bool good = true, ended = false;
+    if (perturb)
+      for (size_t k = residents.size(); k > 1; --k)
+        std::swap(residents[k - 1], residents[random.below(uint32_t(k))]);
     // To and fro: a chain of workgroups that wait each for its neighbour is undone within two rounds.
     for (size_t k = 0, n = residents.size(); k < n; ++k) {
       auto &r = residents[backwards ? n - 1 - k : k];
-      good = !cancelled() && turn(r, kTurn);
+      good = !cancelled() && turn(r, budget(kTurn));
       ended |= !r;
       if (!good)
         break;
     }
+    quietRounds = ended ? 0 : quietRounds + 1;
     std::erase(residents, nullptr);
     backwards = !backwards;
     // All may wait for another thread of the host.

@@ -214,6 +214,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   state.functionAt = functionAt;
   state.program = this;
   state.kernel = &k;
+  state.forcer.begin(launch.hooks ? launch.forced : nullptr);
   state.barriers = launch.hooks ? k.context.barriers.get() : nullptr;
   std::vector<std::byte> bank(k.context.launchBankBytes + 64);
   state.launchBank = bank.data();

@@ -140,7 +140,8 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
 }
 
 static void runWave(WaveState &w) {
-  const int32_t quantum = w.quantum = w.group->nextQuantum();
+  // Where an order is forced, who runs next is asked after each operation: an access that one waited for, for instance.
+  const int32_t quantum = w.quantum = w.group->launch->forcer.active() ? 1 : w.group->nextQuantum();
   do {
     const Op *op = w.pc++;
     op->run(w, *op);
@@ -194,8 +195,13 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
                                ") wait for a barrier that cannot complete";
       return {Outcome::Deadlock, locate(launch, first, first.pc - 1, what + linesOf(group, waiting))};
     }
-    uint64_t choice = runnable;
-    for (uint32_t skip = group.random.below(uint32_t(__builtin_popcountll(runnable))); skip; --skip)
+    const uint64_t eligible = launch.forcer.eligible(group, runnable);
+    if (!eligible) {
+      isSuspended = true;
+      return {};
+    }
+    uint64_t choice = eligible;
+    for (uint32_t skip = group.random.below(uint32_t(__builtin_popcountll(eligible))); skip; --skip)
       choice &= choice - 1;
     const uint32_t k = uint32_t(__builtin_ctzll(choice));
     const uint64_t bit = uint64_t(1) << k;
@@ -217,6 +223,7 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
       break;
     case Stop::Ended:
       performCopies(w, w.copies.size());
+      launch.forcer.ended(group, w);
       runnable &= ~bit;
       --group.alive;
       group.completeBarrierIfDone();

@@ -154,11 +154,19 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   if (!handler)
     return;
   const auto &x = *static_cast<const HookOperands *>(o.extra);
-  WaveView view = viewOf(w);
-  const auto info = [&] { return uniform(w, x.info); };
-  const auto site = [&] { return uniform(w, x.site); };
   using abi::Hook;
   constexpr bool isAccess = which == Hook::LdsAccess || which == Hook::GenericAccess || which == Hook::GlobalAccess;
+  constexpr bool isRange = which == Hook::LdsRange || which == Hook::GenericRange || which == Hook::GlobalRange;
+  const auto site = [&] { return uniform(w, x.site); };
+  if constexpr (isAccess || isRange)
+    if (OrderForcer &forcer = w.group->launch->forcer; forcer.active() && forcer.holds(*w.group, w, site())) {
+      --w.pc;
+      w.quantum -= OrderForcer::kCost;
+      w.stop = Stop::Yield;
+      return;
+    }
+  WaveView view = viewOf(w);
+  const auto info = [&] { return uniform(w, x.info); };
   if constexpr (which == Hook::GlobalAccess || which == Hook::GenericAccess || which == Hook::GlobalRange ||
                 which == Hook::GenericRange)
     static_cast<WaveState &>(w).touchedGlobal = true;

@@ -7,6 +7,7 @@
 #define WAVESAN_CPU_ENGINE_WORKGROUP_H
 
 #include "copies.h"
+#include "forced_order.h"
 #include "function.h"
 #include "lane_order.h"
 #include "random.h"
@@ -84,6 +85,7 @@ struct LaunchState {
   void *hookData = nullptr; ///< WaveView::dispatchData
   GridBarriers *gridBarriers = nullptr;
   uint64_t progress = 0;    ///< grows when a workgroup does something new (stuck_check.h)
+  OrderForcer forcer;
   bool alone = true;        ///< no other workgroup of the launch is resident
 };
 

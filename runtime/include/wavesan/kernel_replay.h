@@ -60,8 +60,8 @@ typedef enum wavesan_replay_context {
   WAVESAN_CONTEXT_RACE_CHECK = 0,      /* the pass runs the kernel's instrumented twin; active from the start */
   WAVESAN_CONTEXT_DISPATCH_TIMING = 1, /* start_ns and end_ns of PASS EXIT */
   WAVESAN_CONTEXT_OUTPUT_DIGEST = 2,   /* digest of PASS EXIT: a 64-bit hash of all memory of the snapshot, after the pass */
-  WAVESAN_CONTEXT_SCHEDULE_PERTURBATION = 3, /* not provided yet */
-  WAVESAN_CONTEXT_ACCESS_TRACE = 4,          /* not provided yet */
+  WAVESAN_CONTEXT_SCHEDULE_PERTURBATION = 3, /* CPU agent: each pass has a seed of its own, and workgroups take turns as it says */
+  WAVESAN_CONTEXT_ACCESS_TRACE = 4, /* CPU agent, passes with RACE_CHECK: what the pass touched in global memory */
   WAVESAN_CONTEXT_LAST = 5
 } wavesan_replay_context_t;
 
@@ -104,6 +104,17 @@ typedef int (*wavesan_replay_continue_t)(const wavesan_replay_dispatch_info_t *d
  * globally has no effect. Legal during PASS ENTER, on the thread of the callback; else WAVESAN_REPLAY_ERROR_CONTEXT. */
 typedef wavesan_replay_status_t (*wavesan_replay_context_call_t)(wavesan_replay_context_t context);
 
+enum { WAVESAN_ACCESS_READ = 1, WAVESAN_ACCESS_WRITE = 2, WAVESAN_ACCESS_ATOMIC = 4 };
+
+/* Bytes [begin, end) of global memory that a pass touched, with one of the source lines that did. Of each byte that is one plain
+ * write; without one, an atomic write and a plain read; without any write, reads. */
+typedef struct wavesan_access {
+  uint64_t begin, end;
+  const char *file; /* null: unknown */
+  uint32_t line;    /* 0: unknown */
+  uint32_t kind;    /* WAVESAN_ACCESS_* */
+} wavesan_access_t;
+
 /* Members that do not belong to the operation are 0. */
 typedef struct wavesan_replay_payload {
   size_t size;
@@ -129,6 +140,13 @@ typedef struct wavesan_replay_payload {
   /* SNAPSHOT, RESTORE. */
   uint64_t bytes, regions; /* saved; RESTORE EXIT: bytes that differed and were written back */
   uint64_t nanoseconds;    /* ENTER: predicted; EXIT: taken */
+
+  /* PASS EXIT, with SCHEDULE_PERTURBATION: the seed of the wave scheduler, the one of the options plus current_pass. */
+  uint64_t seed;
+  /* PASS EXIT, with ACCESS_TRACE. Valid during the callback. */
+  const wavesan_access_t *accesses;
+  uint64_t access_count;
+  uint64_t accesses_lost; /* not recorded: the memory for them is limited */
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

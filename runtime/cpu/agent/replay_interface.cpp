@@ -1,0 +1,31 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "replay_interface.h"
+
+#include <mutex>
+
+namespace wavesan::agent {
+
+namespace {
+
+std::mutex Mutex;
+std::optional<abi::Schedule> Current;
+
+void setSchedule(const abi::Schedule *schedule) {
+  std::lock_guard lock(Mutex);
+  Current = schedule ? std::optional(*schedule) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<abi::Schedule> currentSchedule() {
+  std::lock_guard lock(Mutex);
+  return Current;
+}
+
+} // namespace wavesan::agent
+
+extern "C" __attribute__((visibility("default"))) const wavesan::abi::CpuAgent *wavesan_cpu_agent() {
+  static const wavesan::abi::CpuAgent agent{wavesan::abi::kAbiVersion, wavesan::agent::setSchedule};
+  return &agent;
+}

@@ -1,0 +1,66 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "forced_order.h"
+
+#include "workgroup.h"
+
+namespace wavesan::cpu::engine {
+
+bool OrderForcer::is(const ForcedOrder::Side &side, const Workgroup &group, const Wave &wave) {
+  return wave.index == side.wave && std::equal(group.id, group.id + 3, side.workgroup);
+}
+
+/// The second wave, in the workgroup of the first, need not wait (any longer).
+bool OrderForcer::released(const Workgroup &group) const {
+  const WaveState &other = *group.waves[Order->first.wave];
+  const bool waits = (other.stop == Stop::Barrier && other.barrierPhase > group.barrierPhase) || other.atGridBarrier;
+  return waits || FirstEnded || Holds >= kMaxHolds || (FirstSeen && FirstPhase >= group.barrierPhase);
+}
+
+bool OrderForcer::holds(const Workgroup &group, const Wave &wave, uint32_t site) {
+  const ForcedOrder::Side &first = Order->first, &second = Order->second;
+  if (site == first.site && is(first, group, wave)) {
+    FirstSeen = true;
+    FirstPhase = group.barrierPhase;
+    return false;
+  }
+  if (!is(second, group, wave))
+    return false;
+  SecondHeld = false;
+  if (site != second.site || FirstEnded || Holds >= kMaxHolds)
+    return false;
+  if (std::equal(first.workgroup, first.workgroup + 3, group.id)) {
+    if (first.wave >= group.waveCount)
+      return false;
+    if (released(group))
+      return false;
+  } else if (FirstSeen) {
+    return false;
+  }
+  ++Holds;
+  return SecondHeld = true;
+}
+
+uint64_t OrderForcer::preferred(const Workgroup &group, uint64_t runnable) {
+  const bool preferFirst = Order->preference == ForcedOrder::Preference::First;
+  const ForcedOrder::Side &high = preferFirst ? Order->first : Order->second,
+                          &low = preferFirst ? Order->second : Order->first;
+  const uint64_t lowBit = low.wave < 64 ? uint64_t(1) << low.wave : 0;
+  if (!(runnable & lowBit) || !std::equal(low.workgroup, low.workgroup + 3, group.id))
+    return runnable;
+  const bool highGone = preferFirst ? FirstEnded : SecondEnded || (SecondHeld && !FirstSeen && !FirstEnded);
+  if (highGone)
+    return runnable;
+  if (Waits >= kMaxHolds) // it may spin for something that the other one does
+    return runnable;
+  if (std::equal(high.workgroup, high.workgroup + 3, group.id)) {
+    const uint64_t highBit = high.wave < 64 ? uint64_t(1) << high.wave : 0;
+    const bool held = !preferFirst && SecondHeld && !released(group);
+    if (!(runnable & highBit) || held)
+      return runnable;
+  }
+  ++Waits;
+  return runnable & ~lowBit;
+}
+
+} // namespace wavesan::cpu::engine

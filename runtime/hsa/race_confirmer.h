@@ -1,0 +1,53 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tells whether the order of two accesses that race changes what the dispatch computes (option confirm,
+// docs/replay.md).
+//
+// The dispatch runs again from the same memory, with the two accesses forced into one order and then into the other,
+// under several seeds each. A byte counts as changed by the order only if all passes of one order agree on it, and all
+// passes of the other order on another value: everything else in which the passes differ may come from anything that
+// the seeds vary.
+#ifndef WAVESAN_HSA_RACE_CONFIRMER_H
+#define WAVESAN_HSA_RACE_CONFIRMER_H
+
+#include "findings.h"
+#include "replay_packet.h"
+
+#include "wavesan/abi/options.h"
+#include "wavesan/abi/replay.h"
+
+#include <atomic>
+#include <vector>
+
+namespace wavesan::hsa {
+
+/// Thread-safe.
+class RaceConfirmer {
+public:
+  RaceConfirmer(const abi::Options &options, const abi::CpuAgent *agent);
+
+  bool enabled() const { return On; }
+  /// Why nothing can be confirmed in this process; null if it can.
+  const char *unavailable() const;
+  bool wants(const Kernel &kernel) const;
+  /// After the first pass of `host`, whose races these are. Says a verdict for each that is new. Afterwards memory is
+  /// as the first pass left it.
+  void confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch);
+
+private:
+  /// Of one race, without the word for it.
+  std::string verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch);
+
+  const bool On;
+  const uint64_t FirstSeed;
+  const uint32_t Seeds; ///< for each order
+  const uint64_t MostRaces;
+  const bool NativeHooks;
+  const abi::CpuAgent *const Agent;
+  std::atomic<uint64_t> Tried{0};
+};
+
+} // namespace wavesan::hsa
+
+#endif // WAVESAN_HSA_RACE_CONFIRMER_H

@@ -1,0 +1,57 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "watched_dispatch.h"
+
+#include "replay_packet.h"
+#include "tool.h"
+
+#include <chrono>
+
+namespace wavesan::hsa {
+
+bool wantsWatching(const Tool &tool, const Kernel &kernel) {
+  return tool.capsules.wants(kernel) || tool.confirmer.wants(kernel);
+}
+
+bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
+                   const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write) {
+  const bool records = tool.capsules.wants(*kernel), confirms = tool.confirmer.wants(*kernel);
+  const auto declined = [&](const std::string &why) {
+    if (records)
+      tool.capsules.declined(tool.findings, *kernel, dispatch, why);
+    if (confirms)
+      tool.findings.sayIfRacy(dispatch, "not tried (" + why + "): races of dispatch " + std::to_string(dispatch));
+  };
+  PacketHost host(tool, queue, kernel, packet, dispatch, write);
+  MemoryStep step;
+  const char *why = host.open(step);
+  if (!why)
+    why = host.save(step);
+  if (why) {
+    declined(why);
+    return false;
+  }
+  std::optional<capsule::Capsule> capsule;
+  if (records)
+    capsule = tool.capsules.begin(tool, queue, *kernel, packet, dispatch, host.memory());
+  tool.findings.watch(dispatch);
+  host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
+  const PassResult result = host.pass(0, 1u << WAVESAN_CONTEXT_RACE_CHECK);
+  const std::vector<DispatchRace> races = tool.findings.takeWatched(dispatch);
+  if (host.overdue()) {
+    declined("pass_overdue");
+    return true;
+  }
+  if (result.contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1) {
+    if (capsule)
+      tool.capsules.end(tool.findings, *kernel, std::move(*capsule), host.memory(), races);
+    if (confirms)
+      tool.confirmer.confirm(tool, host, races, dispatch);
+  } else {
+    declined("no_twin");
+  }
+  host.completeForProgram();
+  return true;
+}
+
+} // namespace wavesan::hsa
