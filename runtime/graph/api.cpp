@@ -6,6 +6,7 @@
 #include "wavesan/graph.h"
 #pragma GCC visibility pop
 
+#include "call_hook.h"
 #include "capture.h"
 
 #include <atomic>
@@ -33,9 +34,24 @@ struct Executable {
   wavesan_graph_t source = nullptr;
   uint64_t sourceId = 0;
   std::mutex mutex;     ///< of what follows: one append after the other
-  Event done = nullptr; ///< recorded behind each run
+  Event done = nullptr; ///< stands for the runs so far, unless `unmarked`
   Stream last = nullptr;
+  /// The last run is in `last` and `done` has not been recorded behind it: that costs more than a small run, and is put
+  /// off until somebody asks.
+  bool unmarked = false;
   bool started = false, destroyed = false;
+
+  int mark() {
+    if (!unmarked)
+      return kHipSuccess;
+    int status = 0; // a record would become part of a capture of HIP's own
+    if (hipFunctions().hipStreamIsCapturing && hipFunctions().hipStreamIsCapturing(last, &status) == kHipSuccess &&
+        status)
+      return kHipErrorCaptureUnsupported;
+    const int code = hipFunctions().hipEventRecord(done, last);
+    unmarked = code != kHipSuccess;
+    return code;
+  }
 };
 
 /// The handles that are valid. Handles are addresses of Graph and Executable; an id tells a graph from an older one at
@@ -135,6 +151,27 @@ Event eventOf(wavesan_graph_event_t event) { return static_cast<Event>(event); }
 bool isMode(wavesan_graph_capture_mode_t mode) {
   return mode == WAVESAN_GRAPH_CAPTURE_GLOBAL || mode == WAVESAN_GRAPH_CAPTURE_THREAD_LOCAL ||
          mode == WAVESAN_GRAPH_CAPTURE_RELAXED;
+}
+
+/// Called before a stream is destroyed: runs in it can be marked no longer afterwards.
+void streamEnds(Stream stream) {
+  OwnCalls own;
+  std::vector<std::shared_ptr<Executable>> all;
+  {
+    std::lock_guard lock(handles().mutex);
+    for (const auto &[_, x] : handles().executables)
+      all.push_back(x);
+  }
+  for (const auto &x : all) {
+    std::lock_guard lock(x->mutex);
+    if (x->unmarked && x->last == stream)
+      x->mark();
+  }
+}
+
+/// Whether a stream's handle means the same to all threads, and its end is seen.
+bool canMarkLater(Stream stream) {
+  return hipFunctions().interposed && reinterpret_cast<uintptr_t>(stream) != hip::kPerThreadStreamHandle;
 }
 
 bool canRecord() { return hipFunctions().graphs() && hipFunctions().interposed; }
@@ -341,6 +378,7 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t handle, const w
     *executable = reinterpret_cast<wavesan_executable_graph_t>(made.get());
     std::lock_guard lock(handles().mutex);
     handles().executables[*executable] = made;
+    wavesan_hip_stream_hook(streamEnds);
     return done(WAVESAN_GRAPH_SUCCESS);
   });
 }
@@ -360,17 +398,22 @@ wavesan_graph_result_t wavesan_graph_append(wavesan_graph_stream_t handle, waves
     if (x.destroyed)
       return invalidGraph();
     int code = kHipSuccess;
-    if (x.started && x.last != stream) // HIP does not say that runs in different streams exclude one another
-      code = h.hipStreamWaitEvent(stream, x.done, 0);
+    if (x.started &&
+        (!x.unmarked || x.last != stream)) { // HIP does not say that runs in different streams exclude one another
+      code = x.mark();
+      if (code == kHipSuccess)
+        code = h.hipStreamWaitEvent(stream, x.done, 0);
+    }
     for (uint32_t i = 0; i < waitCount && code == kHipSuccess; ++i)
       code = h.hipStreamWaitEvent(stream, eventOf(waits[i]), 0);
     if (code == kHipSuccess)
       code = h.hipGraphLaunch(x.hip, stream);
     if (code != kHipSuccess)
       return hipResult(code);
-    code = h.hipEventRecord(x.done, stream);
-    x.started = true;
+    x.started = x.unmarked = true;
     x.last = stream;
+    if (!canMarkLater(stream))
+      code = x.mark();
     if (code == kHipSuccess && signal)
       code = h.hipEventRecord(eventOf(signal), stream);
     return hipResult(code);
@@ -383,8 +426,14 @@ wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph
     std::lock_guard lock(x.mutex);
     if (x.destroyed)
       return invalidGraph();
-    if (x.started && hipFunctions().hipEventQuery(x.done) == kHipErrorNotReady)
-      return done(WAVESAN_GRAPH_ERROR_IN_USE, kHipErrorNotReady);
+    // A stream that is idle has ended the run.
+    if (x.started && !(x.unmarked && hipFunctions().hipStreamQuery(x.last) == kHipSuccess)) {
+      int code = x.mark();
+      if (code == kHipSuccess)
+        code = hipFunctions().hipEventQuery(x.done);
+      if (code != kHipSuccess)
+        return done(WAVESAN_GRAPH_ERROR_IN_USE, code);
+    }
     x.destroyed = true;
     std::lock_guard handlesLock(handles().mutex);
     handles().executables.erase(handle);

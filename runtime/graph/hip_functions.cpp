@@ -33,7 +33,7 @@ bool HipFunctions::graphs() const {
   return hipGraphCreate && hipGraphDestroy && hipGraphAddKernelNode && hipGraphAddMemcpyNode &&
          hipGraphAddMemcpyNode1D && hipGraphAddMemsetNode && hipGraphAddHostNode && hipGraphInstantiate &&
          hipGraphExecDestroy && hipGraphLaunch && hipStreamWaitEvent && hipEventCreateWithFlags && hipEventDestroy &&
-         hipEventRecord && hipEventQuery;
+         hipEventRecord && hipEventQuery && hipStreamQuery;
 }
 
 const HipFunctions &hipFunctions() {

@@ -64,6 +64,7 @@ enum HipCode : int {
   X(hipGraphExecDestroy, int(HipExec))                                                                                 \
   X(hipGraphLaunch, int(HipExec, Stream))                                                                              \
   X(hipStreamWaitEvent, int(Stream, Event, uint32_t))                                                                  \
+  X(hipStreamQuery, int(Stream))                                                                                       \
   X(hipStreamIsCapturing, int(Stream, int *))                                                                          \
   X(hipStreamGetFlags, int(Stream, uint32_t *))                                                                        \
   X(hipEventCreateWithFlags, int(Event *, uint32_t))                                                                   \

@@ -24,6 +24,9 @@ struct CallHook {
 /// by libwavesan-hip.so. Thread-safe.
 extern "C" bool wavesan_hip_hook(const wavesan::hip::CallHook *hook);
 
+/// `ending` is called before hipStreamDestroy, which may fail; null: nothing is. Thread-safe.
+extern "C" void wavesan_hip_stream_hook(void (*ending)(wavesan::hip::Stream));
+
 /// The code of the library that sets hooks: reports name who called it.
 extern "C" void wavesan_hip_own_code(const void *begin, const void *end);
 

@@ -14,7 +14,9 @@
 #include "trace_session.h"
 #include "wavesan/abi/host_watch.h"
 
+#include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,7 +50,8 @@ void *realFunction(CallId id) {
 
 std::atomic<Tracer *> tracing{nullptr};          ///< null: off
 std::atomic<const CallHook *> callHook{nullptr}; ///< null: none
-std::atomic<bool> observed{false};               ///< either of them is there
+std::atomic<void (*)(Stream)> streamEnding{nullptr};
+std::atomic<bool> observed{false}; ///< either of them is there
 
 void noteObserved() { observed.store(tracing.load() || callHook.load(), std::memory_order_release); }
 
@@ -87,6 +90,9 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     const auto real = reinterpret_cast<int (*)(Arguments...)>(realFunction(Id));
     if (__builtin_expect(!real, 0))
       return absent(arguments...);
+    if constexpr (infoOf(Id).action == Action::StreamDestroy)
+      if (auto *ending = streamEnding.load(std::memory_order_acquire))
+        ending(arguments...);
     if (__builtin_expect(!observed.load(std::memory_order_acquire), 1))
       return real(arguments...);
     return seen(real, arguments...);
@@ -133,8 +139,41 @@ void setTracing(bool on) {
 
 namespace {
 
+/// Kernels of libraries that were initialized before this one.
+struct EarlyNames {
+  std::mutex mutex;
+  std::vector<std::pair<const void *, const char *>> names;
+  bool started = false;
+};
+EarlyNames &earlyNames() {
+  static auto *const early = new EarlyNames;
+  return *early;
+}
+
+void noteKernelName(const void *function, const char *name) noexcept try {
+  EarlyNames &early = earlyNames();
+  {
+    std::lock_guard lock(early.mutex);
+    if (!early.started) {
+      early.names.push_back({function, name});
+      return;
+    }
+  }
+  if (StreamWatch *watch = processTracer().watch())
+    watch->addKernelName(function, name);
+} catch (...) { // it stays without a name
+}
+
 __attribute__((constructor)) void loaded() {
   startFromEnvironment();
+  EarlyNames &early = earlyNames();
+  {
+    std::lock_guard lock(early.mutex);
+    early.started = true;
+  }
+  for (const auto &[function, name] : early.names)
+    noteKernelName(function, name);
+  early.names.clear();
   setTracing(processTracer().active());
 }
 
@@ -162,6 +201,10 @@ extern "C" __attribute__((visibility("default"))) void wavesan_hip_own_code(cons
   setOwnCode(reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(end));
 }
 
+extern "C" __attribute__((visibility("default"))) void wavesan_hip_stream_hook(void (*ending)(Stream)) {
+  streamEnding.store(ending, std::memory_order_release);
+}
+
 extern "C" __attribute__((visibility("default"))) bool wavesan_hip_hook(const CallHook *hook) {
   if (hook && hook->version != abi::kAbiVersion)
     return false;
@@ -179,8 +222,7 @@ extern "C" __attribute__((visibility("default"))) void __hipRegisterFunction(voi
                                                                              char *device, const char *name,
                                                                              unsigned threads, void *a, void *b,
                                                                              void *c, void *d, int *waveSize) {
-  if (StreamWatch *watch = processTracer().watch())
-    watch->addKernelName(function, name);
+  noteKernelName(function, name);
   bool final = false;
   using Real = void(void *, const void *, char *, const char *, unsigned, void *, void *, void *, void *, int *);
   if (auto *real = reinterpret_cast<Real *>(findRealFunction("__hipRegisterFunction", final)))

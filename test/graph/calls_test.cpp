@@ -226,6 +226,29 @@ TEST_F(Calls, AppendAndDestroyWhileItRuns) {
   destroy(graph);
 }
 
+TEST_F(Calls, AStreamCanEndBeforeAnExecutableGraphThatRanInIt) {
+  const Stream s = stream();
+  std::vector<long> data = {1};
+  Stream brief = nullptr;
+  const wavesan_graph_t graph = recorded(s, [&] { launch(s, data, 2, 0); });
+  const wavesan_executable_graph_t executable = instantiated(graph);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(hipStreamCreateWithFlags(&brief, hip::kStreamNonBlocking), hip::kHipSuccess);
+    EXPECT_EQ(wavesan_graph_append(brief, executable, nullptr, 0, nullptr), kSuccess);
+    ASSERT_EQ(hipStreamDestroy(brief),
+              hip::kHipSuccess); // the fabricated library refuses destroyed streams from here on
+    if (round == 0) {
+      EXPECT_GRAPH(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess, 0);
+    }
+  }
+  EXPECT_EQ(data[0], 8);
+  fakeHipHold(true);
+  EXPECT_GRAPH(wavesan_executable_graph_destroy(executable), WAVESAN_GRAPH_ERROR_IN_USE, hip::kHipErrorNotReady);
+  fakeHipHold(false);
+  destroy(executable);
+  destroy(graph);
+}
+
 TEST_F(Calls, AnExecutableGraphOutlivesItsSource) {
   const Stream s = stream();
   std::vector<long> data = {1};

@@ -25,7 +25,7 @@ OTHER_KINDS = re.compile(
 # In the header of HIP 5.2.3, but not in its library.
 HEADER_ONLY = {"hipLaunchHostFunc"}
 # For the HSA tool, for instrumented host code, and for the recording of graphs.
-OWN = {"wavesan_stream_check", "wavesan_host_watch", "wavesan_hip_hook", "wavesan_hip_own_code",
+OWN = {"wavesan_stream_check", "wavesan_host_watch", "wavesan_hip_hook", "wavesan_hip_own_code", "wavesan_hip_stream_hook",
        "__hipRegisterFunction"}
 
 

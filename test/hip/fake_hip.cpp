@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <mutex>
 
 using namespace wavesan::hip;
 
@@ -33,10 +35,16 @@ template <class T> int check(T *handle, unsigned magic) {
 }
 
 template <class T> int destroy(T *handle, unsigned magic) {
-  const int result = check(handle, magic);
-  if (result == kHipSuccess)
-    delete reinterpret_cast<Handle *>(handle);
-  return result;
+  if (const int result = check(handle, magic))
+    return result;
+  // Kept, so that its later use is an error and no accident.
+  static std::mutex mutex;
+  static auto *const destroyed = new std::vector<std::unique_ptr<Handle>>;
+  auto *gone = reinterpret_cast<Handle *>(handle);
+  gone->magic = 0;
+  std::lock_guard lock(mutex);
+  destroyed->emplace_back(gone);
+  return kHipSuccess;
 }
 
 } // namespace
@@ -89,7 +97,11 @@ int hipStreamGetFlags(Stream stream, unsigned *flags) {
   *flags = reinterpret_cast<Handle *>(stream)->flags;
   return kHipSuccess;
 }
-int hipStreamQuery(Stream stream) { return stream ? check(stream, kStream) : int(kHipSuccess); }
+int hipStreamQuery(Stream stream) {
+  if (stream && check(stream, kStream))
+    return kFakeErrorInvalidHandle;
+  return held ? int(kHipErrorNotReady) : int(kHipSuccess);
+}
 int hipStreamWaitValue32(Stream, void *, unsigned, unsigned, unsigned) { return kHipSuccess; }
 int hipStreamCreate(Stream *stream) { return create(stream, kStream); }
 int hipStreamDestroy(Stream stream) { return destroy(stream, kStream); }
@@ -100,8 +112,8 @@ int hipStreamWaitEvent(Stream stream, Event event, unsigned) {
 int hipEventCreate(Event *event) { return create(event, kEvent); }
 int hipEventDestroy(Event event) { return destroy(event, kEvent); }
 int hipEventCreateWithFlags(Event *event, unsigned) { return create(event, kEvent); }
-int hipEventRecord(Event event, Stream) {
-  if (check(event, kEvent))
+int hipEventRecord(Event event, Stream stream) {
+  if (check(event, kEvent) || (stream && check(stream, kStream)))
     return kFakeErrorInvalidHandle;
   reinterpret_cast<Handle *>(event)->recorded = true;
   return kHipSuccess;

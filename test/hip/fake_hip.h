@@ -43,7 +43,7 @@ int hipStreamQuery(wavesan::hip::Stream);
 int hipStreamWaitValue32(wavesan::hip::Stream, void *at, unsigned value, unsigned flags, unsigned mask);
 int hipEventCreateWithFlags(wavesan::hip::Event *, unsigned flags);
 
-/// Until it is called with false, recorded events stay not ready.
+/// Until it is called with false, recorded events and streams stay not ready.
 void fakeHipHold(bool hold);
 
 int hipEventRecordWithFlags(wavesan::hip::Event, wavesan::hip::Stream, unsigned flags); ///< this library lacks it

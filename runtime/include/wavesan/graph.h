@@ -182,7 +182,8 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t graph, const wa
 wavesan_graph_result_t wavesan_graph_append(wavesan_graph_stream_t stream, wavesan_executable_graph_t executable, wavesan_graph_event_t signal_event,
                                             uint32_t wait_event_count, const wavesan_graph_event_t *wait_events);
 
-/* NULL_HANDLE; INVALID_GRAPH; IN_USE: a run has not ended (HIP 600, hipErrorNotReady). */
+/* NULL_HANDLE; INVALID_GRAPH; IN_USE: a run, or what was put into its stream behind it, has not ended (HIP 600, hipErrorNotReady), or cannot be asked for
+ * (the code). It can be asked again. */
 wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph_t executable);
 
 /* The graph it was made of. NULL_HANDLE; NULL_POINTER; INVALID_GRAPH: it, or the graph it was made of, does not exist any more. */
