@@ -18,20 +18,20 @@ namespace wavesan {
 struct GpuTarget;
 
 struct BufferAccess {
-  llvm::Value *Resource = nullptr;     ///< ptr addrspace(8) or <4 x i32>
-  llvm::Value *Index = nullptr;        ///< null: a raw buffer
-  llvm::Value *Offset = nullptr;       ///< of each lane
+  llvm::Value *Resource = nullptr; ///< ptr addrspace(8) or <4 x i32>
+  llvm::Value *Index = nullptr;    ///< null: a raw buffer
+  llvm::Value *Offset = nullptr;   ///< of each lane
   llvm::Value *ScalarOffset = nullptr;
-  uint64_t Immediate = 0;    ///< added to Offset
-  uint32_t Bits = 0;         ///< abi::AccessBits
+  uint64_t Immediate = 0;         ///< added to Offset
+  uint32_t Bits = 0;              ///< abi::AccessBits
   llvm::Value *Compare = nullptr; ///< of a compare-exchange
   llvm::Type *Data = nullptr;     ///< what is loaded, stored or replaced; null of a copy to LDS
 
   bool allOrNothing() const; ///< the range check takes the access as a whole, not dword by dword
 };
 
-/// Nothing for other intrinsics, and for those whose data has a format (tbuffer, buffer.*.format) or that read through the
-/// scalar unit.
+/// Nothing for other intrinsics, and for those whose data has a format (tbuffer, buffer.*.format) or that read through
+/// the scalar unit.
 std::optional<BufferAccess> bufferAccess(const llvm::IntrinsicInst &I);
 
 /// Which bytes a lane's access of `Bytes` bytes touches: those from Address on.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Entry of the pass plugin: -fpass-plugin= and opt -load-pass-plugin=.
+#include "FatPointers.h"
 #include "Filters.h"
 #include "HostAccesses.h"
 #include "OldIntrinsics.h"
@@ -27,13 +28,16 @@ static void registerPasses(PassBuilder &Builder) {
     Passes.addPass(wavesan::RememberMarksPass());
     Passes.addPass(wavesan::RememberLoopsPass());
   });
-  Builder.registerOptimizerLastEPCallback([](ModulePassManager &Passes, OptimizationLevel, auto... Phase) {
+  Builder.registerOptimizerLastEPCallback([&Builder](ModulePassManager &Passes, OptimizationLevel, auto... Phase) {
+    wavesan::addFatPointerLowering(Builder, Passes);
     // LLVM 19 tells no phase.
     Passes.addPass(WaveSanPass(WaveSanPass::Stop::AtEnd, (... || (Phase != ThinOrFullLTOPhase::None))));
     Passes.addPass(wavesan::HostAccessesPass());
   });
   Builder.registerPipelineParsingCallback(
-      [](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
+      [&Builder](StringRef Name, ModulePassManager &Passes, ArrayRef<PassBuilder::PipelineElement>) {
+        if (Name == "wavesan" || Name == "wavesan-instrument")
+          wavesan::addFatPointerLowering(Builder, Passes);
         if (Name == "wavesan")
           Passes.addPass(WaveSanPass());
         else if (Name == "wavesan-host")

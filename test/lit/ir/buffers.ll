@@ -55,3 +55,17 @@ declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i
 declare <4 x i32> @llvm.amdgcn.struct.ptr.buffer.load.v4i32(ptr addrspace(8), i32, i32, i32, i32)
 declare i32 @llvm.amdgcn.raw.ptr.buffer.atomic.cmpswap.i32(i32, i32, ptr addrspace(8), i32, i32, i32)
 attributes #0 = { "target-cpu"="gfx90a" }
+
+; A fat pointer is a resource and an offset.
+; CHECK-LABEL: define amdgpu_kernel void @fat.wavesan(
+; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2147482622, i32 3)
+; CHECK:      call void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32 %v, ptr addrspace(8)
+; SITES: kernel fat twin fat.wavesan granule 2 sites 1
+; SITES-NOT: skip
+define amdgpu_kernel void @fat(ptr addrspace(1) %m, i32 %i, i32 %v) #0 {
+  %b = call ptr addrspace(7) @llvm.amdgcn.make.buffer.rsrc.p7.p1(ptr addrspace(1) %m, i16 0, i64 1024, i32 159744)
+  %p = getelementptr i32, ptr addrspace(7) %b, i32 %i
+  store i32 %v, ptr addrspace(7) %p
+  ret void
+}
+declare ptr addrspace(7) @llvm.amdgcn.make.buffer.rsrc.p7.p1(ptr addrspace(1), i16, i64, i32)
