@@ -46,8 +46,8 @@ template <int N> __global__ void many(const int *in, int *out) {
   sum += b[kSize - 1 - t];
   a[t] = sum;
   b[t] = sum;
-  sum -= a[kSize - 1 - t];
-  sum -= b[kSize - 1 - t];
+  sum -= a[(t + kSize / 2) % kSize];
+  sum -= b[(t + kSize / 2) % kSize];
   out[t] = sum;
 }
 
