@@ -10,6 +10,7 @@
 #include "capture.h"
 
 #include <atomic>
+#include <cstring>
 #include <new>
 
 using namespace wavesan;
@@ -148,7 +149,15 @@ int newHipGraph(Graph &graph) {
 Stream streamOf(wavesan_graph_stream_t stream) { return static_cast<Stream>(stream); }
 Event eventOf(wavesan_graph_event_t event) { return static_cast<Event>(event); }
 
-bool isMode(wavesan_graph_capture_mode_t mode) {
+/// C programs may pass any number for an enumeration. To read such a value as one is undefined in C++.
+template <class Enumeration> uint32_t numberOf(const Enumeration &value) {
+  static_assert(sizeof(value) == sizeof(uint32_t));
+  uint32_t number;
+  std::memcpy(&number, &value, sizeof(number));
+  return number;
+}
+
+bool isMode(uint32_t mode) {
   return mode == WAVESAN_GRAPH_CAPTURE_GLOBAL || mode == WAVESAN_GRAPH_CAPTURE_THREAD_LOCAL ||
          mode == WAVESAN_GRAPH_CAPTURE_RELAXED;
 }
@@ -247,7 +256,7 @@ wavesan_graph_result_t wavesan_graph_set_destruction_callback(wavesan_graph_t ha
 
 wavesan_graph_result_t wavesan_graph_begin_capture(wavesan_graph_stream_t stream, wavesan_graph_capture_mode_t mode) {
   return guarded([&] {
-    if (!isMode(mode))
+    if (!isMode(numberOf(mode)))
       return invalidArgument();
     if (!canRecord())
       return unsupported();
@@ -265,7 +274,7 @@ wavesan_graph_result_t wavesan_graph_begin_capture(wavesan_graph_stream_t stream
 wavesan_graph_result_t wavesan_graph_begin_capture_into(wavesan_graph_stream_t stream, wavesan_graph_t handle,
                                                         wavesan_graph_capture_mode_t mode) {
   return withGraph(handle, [&](const std::shared_ptr<Graph> &graph) {
-    if (!isMode(mode))
+    if (!isMode(numberOf(mode)))
       return invalidArgument();
     if (!canRecord())
       return unsupported();
@@ -561,9 +570,8 @@ wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t handle, const char *pa
   return withGraph(handle, [&](const std::shared_ptr<Graph> &graph) {
     if (!path)
       return nullPointer();
-    if (desc && (desc->size < sizeof *desc ||
-                 (desc->mode != WAVESAN_GRAPH_DUMP_DETAILED && desc->mode != WAVESAN_GRAPH_DUMP_SIMPLE) ||
-                 (desc->format != WAVESAN_GRAPH_DUMP_DOT && desc->format != WAVESAN_GRAPH_DUMP_JSON)))
+    if (desc && (desc->size < sizeof *desc || (numberOf(desc->mode) > WAVESAN_GRAPH_DUMP_SIMPLE) ||
+                 (numberOf(desc->format) > WAVESAN_GRAPH_DUMP_JSON)))
       return invalidArgument();
     const bool written =
         writeDump(graph->id, Captures::instance().nodesOf(*graph), path,

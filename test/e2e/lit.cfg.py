@@ -45,6 +45,7 @@ if config.sanitizer_library:
     os.chmod(script, 0o755)
     wavesan = script
     preloaded = f"env LD_PRELOAD={config.sanitizer_library} "
+    config.available_features.add("sanitized")
 include = os.path.join(config.test_source_root, "include")
 tools = os.path.join(config.test_source_root, "tools")
 repository = os.path.dirname(os.path.dirname(config.test_source_root))
@@ -66,7 +67,8 @@ config.substitutions += [
     ("%status", f"{config.python} -B {tools}/expect_status.py"),
     ("%include", include),
     ("%build_tool", f"{os.path.join(config.llvm_bin, 'clang')} -shared -fPIC -Wall -Wextra -Werror -I{repository}/runtime/include"),
-    ("%graph", f"-I{repository}/runtime/include -L{library} -lwavesan-graph -lwavesan-hip -Wl,-rpath,{library}"),
+    ("%graph", f"-I{repository}/runtime/include -L{library} -lwavesan-graph -lwavesan-hip -Wl,-rpath,{library}"
+     + (" -Wl,--allow-shlib-undefined" if config.sanitizer_library else "")),
     ("%examples", os.path.join(repository, "examples")),
     ("%gpucheck", f"{preloaded}{config.python} -B {os.path.join(repository, 'scripts', 'gpu-check')} --wavesan={installed}"),
     ("%trace", f"{wavesan} trace --device=cpu --gpu=gfx90a --format=csv,json,perfetto"),

@@ -3,6 +3,8 @@
 //
 // A dispatch becomes a capsule, and the capsule shows the same races without the program: the same lines, the same places in memory. It reads memory
 // through a pointer that lies in memory, and a __device__ variable that earlier dispatches have changed.
+// A sanitizer takes the addresses where a capsule's memory must lie (docs/development.md).
+// UNSUPPORTED: sanitized
 // RUN: %cc %s -o %t && %cc -DFIXED %s -o %t.fixed
 // RUN: rm -rf %t.90 %t.10 %t.all %t.kernels && mkdir %t.10
 // RUN: %status 66 %run90a --seed=3 --capsule=%t.90 -- %t > %t.out90 2> %t.run90
