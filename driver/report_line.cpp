@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "report_line.h"
 
-#include "flag_errors.h"
-#include "message.h"
+#include "flag_parsing.h"
 #include "number_flag.h"
 
 #include "wavesan/report/race.h"
 
 #include <CLI/CLI.hpp>
 
-#include <iostream>
 
 namespace wavesan::driver {
 
@@ -56,18 +54,11 @@ ReportLine readReportLine(const std::vector<std::string> &words) {
   app.add_flag("--no-excerpt", noExcerpt, "text: no lines of source");
   app.add_option("--exitcode", request.exitcode, "exit status when races are left")->check(CLI::Range(0, 255));
 
-  std::vector<std::string> reversed(words.rbegin(), words.rend()); // as CLI11 takes them
-  line.done = true;
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp &) {
-    std::cout << app.help();
-    return line;
-  } catch (const CLI::ParseError &e) {
-    line.status = fail("report: " + flagError(app, e, words));
+  if (const std::optional<int> status = parseFlags(app, words)) {
+    line.done = true;
+    line.status = *status;
     return line;
   }
-  line.done = false;
   request.excerpt = !noExcerpt;
   request.format = format == "json"    ? ReportRequest::Format::Json
                    : format == "sarif" ? ReportRequest::Format::Sarif

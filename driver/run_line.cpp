@@ -4,7 +4,8 @@
 // Reading the command line of `wavesan run`.
 #include "run_line.h"
 
-#include "flag_errors.h"
+#include "device_flag.h"
+#include "flag_parsing.h"
 #include "message.h"
 
 #include "wavesan/abi/options.h"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <optional>
 
@@ -49,25 +49,26 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   RunLine line;
   CLI::App app{"Runs a program compiled with `wavesan cc` and reports its races.", "wavesan run"};
   app.formatter(std::make_shared<RunHelp>());
-  app.footer("Exit status: 66 if a race was reported (option exitcode), else the program's own; 67 in place of 0 if nothing\n"
-             "was checked or results are missing (option incomplete_exitcode).\n"
-             "All settings of -o: wavesan help options");
-  std::string device = "auto";
+  app.footer(
+      "Exit status: 66 if a race was reported (option exitcode), else the program's own; 67 in place of 0 if nothing\n"
+      "was checked or results are missing (option incomplete_exitcode).\n"
+      "All settings of -o: wavesan help options");
   std::optional<std::string> gpu, seed; // text: the options' parser judges them
   std::vector<std::string> options;
-  app.add_option("--device", device, "auto: the GPU if there is one, else the CPU agent; gpu; cpu")
-      ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
+  const DeviceFlag device(app);
   app.add_option("--seed", seed, "CPU agent: seed of the wave scheduler");
-  app.add_option("--gpu", gpu, "CPU agent: the GPU it presents itself as, e.g. gfx90a; gfx90a,gfx1030 runs the program once\n"
-                               "as each, with waves of 64 and of 32, and says which verdicts differ");
+  app.add_option("--gpu", gpu,
+                 "CPU agent: the GPU it presents itself as, e.g. gfx90a; gfx90a,gfx1030 runs the program once\n"
+                 "as each, with waves of 64 and of 32, and says which verdicts differ");
   app.add_option("-o,--options", options, "name=value:name=value, as in WAVESAN_OPTIONS")->allow_extra_args(false);
   app.add_flag("--preload", line.request.preloadAgent,
                "CPU agent: also by LD_PRELOAD, for programs whose libraries carry an RPATH");
 
   bool confirm = false;
-  app.add_flag("--confirm", confirm,
-               "CPU agent: run dispatches that race again with the accesses in both orders, and say whether that changes\n"
-               "what they compute (docs/replay.md)");
+  app.add_flag(
+      "--confirm", confirm,
+      "CPU agent: run dispatches that race again with the accesses in both orders, and say whether that changes\n"
+      "what they compute (docs/replay.md)");
   std::optional<std::string> capsule, capsuleKernels;
   bool capsuleAll = false;
   app.add_option("--capsule", capsule,
@@ -76,18 +77,11 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   app.add_option("--capsule-kernels", capsuleKernels, "only of these kernels: globs between semicolons");
   app.add_flag("--capsule-all", capsuleAll, "of dispatches without a race, too");
 
-  size_t own = countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu", "--capsule", "--capsule-kernels"});
-  // CLI11 takes the words in reverse order.
-  std::vector<std::string> reversed(words.rend() - std::ptrdiff_t(own), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp &) {
-    std::cout << app.help();
+  size_t own =
+      countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu", "--capsule", "--capsule-kernels"});
+  if (const auto status = parseFlags(app, {words.begin(), words.begin() + std::ptrdiff_t(own)})) {
     line.done = true;
-    return line;
-  } catch (const CLI::ParseError &e) {
-    line.done = true;
-    line.status = fail("run: " + flagError(app, e, {words.begin(), words.begin() + std::ptrdiff_t(own)}));
+    line.status = *status;
     return line;
   }
   size_t program = own + (own < words.size() && words[own] == "--");
@@ -97,9 +91,7 @@ RunLine readRunLine(const std::vector<std::string> &words) {
     line.status = fail("run: no program given (wavesan run [OPTIONS] [--] PROGRAM ARGS...)");
     return line;
   }
-  line.request.device = device == "gpu"   ? RunRequest::Device::Gpu
-                        : device == "cpu" ? RunRequest::Device::Cpu
-                                          : RunRequest::Device::Auto;
+  line.request.device = device.device();
   auto append = [&](const std::string &text) {
     line.request.options += (line.request.options.empty() ? "" : ":") + text;
   };
@@ -134,7 +126,8 @@ RunLine readRunLine(const std::vector<std::string> &words) {
         targets.push_back(target);
     }
     if (line.request.device == RunRequest::Device::Gpu && errors.empty())
-      errors.values.push_back("--gpu with several GPUs is for the CPU agent; --device=gpu runs on the one that is there");
+      errors.values.push_back(
+          "--gpu with several GPUs is for the CPU agent; --device=gpu runs on the one that is there");
     gpu.reset();
   }
   for (const auto &[name, value] : {std::pair("gpu", gpu), std::pair("seed", seed)})

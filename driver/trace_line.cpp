@@ -4,13 +4,13 @@
 // Reading the command line of `wavesan trace`.
 #include "trace_line.h"
 
-#include "flag_errors.h"
+#include "device_flag.h"
+#include "flag_parsing.h"
 #include "message.h"
 #include "run_line.h"
 
 #include <CLI/CLI.hpp>
 
-#include <iostream>
 #include <memory>
 
 namespace wavesan::driver {
@@ -63,15 +63,14 @@ TraceLine readTraceLine(const std::vector<std::string> &words) {
   app.footer("Files: PREFIX.csv, PREFIX.json, PREFIX.pftrace (ui.perfetto.dev opens it), PREFIX.graph.json,\n"
              "PREFIX.dot; docs/trace.md.\n"
              "Exit status: the program's own.");
-  std::string device = "auto", gpu, formats = "csv";
+  std::string gpu, formats = "csv";
   int columns = 10;
   std::vector<std::string> options;
   app.add_option("--format", formats, "csv, json, perfetto, graph, dot, or several of them with commas between (csv)");
   app.add_option("-o,--output", request.prefix, "prefix of the files' names, %p: process id (wavesan-trace)");
   app.add_option("--columns", columns, "csv: 10, or 7 for readers of rocprofv3's older form")
       ->check(CLI::IsMember({10, 7}));
-  app.add_option("--device", device, "auto: the GPU if there is one, else the CPU agent; gpu; cpu")
-      ->check(CLI::IsMember({"auto", "gpu", "cpu"}));
+  const DeviceFlag device(app);
   app.add_option("--gpu", gpu, "CPU agent: the GPU it presents itself as, e.g. gfx90a");
   app.add_option("--options", options, "name=value:name=value, as in WAVESAN_OPTIONS")->allow_extra_args(false);
   app.add_flag("--preload", request.preloadAgent,
@@ -79,15 +78,10 @@ TraceLine readTraceLine(const std::vector<std::string> &words) {
 
   const size_t own =
       countOwnWords(words, {"--format", "-o", "--output", "--columns", "--device", "--gpu", "--options"});
-  std::vector<std::string> reversed(words.rend() - std::ptrdiff_t(own), words.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp &) {
-    std::cout << app.help();
+  if (const auto status = parseFlags(app, {words.begin(), words.begin() + std::ptrdiff_t(own)})) {
     line.done = true;
+    line.status = *status;
     return line;
-  } catch (const CLI::ParseError &e) {
-    return wrong(flagError(app, e, {words.begin(), words.begin() + std::ptrdiff_t(own)}));
   }
   if (std::string error = readFormats(formats, request); !error.empty())
     return wrong(error);
@@ -97,9 +91,7 @@ TraceLine readTraceLine(const std::vector<std::string> &words) {
   request.command.assign(words.begin() + std::ptrdiff_t(program), words.end());
   if (request.command.empty())
     return wrong("no program given (wavesan trace [OPTIONS] [--] PROGRAM ARGS...)");
-  request.device = device == "gpu"   ? RunRequest::Device::Gpu
-                   : device == "cpu" ? RunRequest::Device::Cpu
-                                     : RunRequest::Device::Auto;
+  request.device = device.device();
   request.options = "trace_columns=" + std::to_string(columns);
   for (const std::string &o : options)
     request.options += ":" + o;

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <optional>
 
 using namespace wavesan;
 using namespace wavesan::graph;
@@ -462,14 +463,25 @@ wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_
   });
 }
 
+namespace {
+
+/// What is wrong with the arguments of a call that makes or uses an event; nothing: they will do.
+std::optional<wavesan_graph_result_t> wrongEvent(const void *event, uint32_t flags) {
+  if (!event)
+    return nullPointer();
+  if (flags & ~WAVESAN_GRAPH_EVENT_EXTERNAL)
+    return invalidArgument();
+  if (!hipFunctions().graphs())
+    return unsupported();
+  return std::nullopt;
+}
+
+} // namespace
+
 wavesan_graph_result_t wavesan_graph_event_create(uint32_t flags, wavesan_graph_event_t *event) {
   return guarded([&] {
-    if (!event)
-      return nullPointer();
-    if (flags & ~WAVESAN_GRAPH_EVENT_EXTERNAL)
-      return invalidArgument();
-    if (!hipFunctions().graphs())
-      return unsupported();
+    if (const auto wrong = wrongEvent(event, flags))
+      return *wrong;
     constexpr uint32_t kWithoutTiming = 2;
     Event made = nullptr;
     OwnCalls own;
@@ -500,12 +512,8 @@ namespace {
 wavesan_graph_result_t appendEvent(wavesan_graph_stream_t stream, wavesan_graph_event_t event, uint32_t flags,
                                    bool record) {
   return guarded([&] {
-    if (!event)
-      return nullPointer();
-    if (flags & ~WAVESAN_GRAPH_EVENT_EXTERNAL)
-      return invalidArgument();
-    if (!hipFunctions().graphs())
-      return unsupported();
+    if (const auto wrong = wrongEvent(event, flags))
+      return *wrong;
     const bool external = flags & WAVESAN_GRAPH_EVENT_EXTERNAL;
     int code = kHipSuccess;
     Captures &captures = Captures::instance();

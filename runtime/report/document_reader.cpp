@@ -323,9 +323,6 @@ Summary summaryOf(const Value &value) {
   for (const auto &count : kLaterCounts)
     if (value.has(count.name))
       s.*count.value = value[count.name].number<uint64_t>();
-  for (const auto &count : kWaitCounts)
-    if (value.has(count.name))
-      s.*count.value = value[count.name].number<uint64_t>();
   const Value losses = value["losses"];
   for (const auto &count : kStreamCounts)
     if (value.has(count.name))

@@ -201,8 +201,6 @@ Json summaryJson(const Summary &s) {
     out[count.name] = s.*count.value;
   for (const auto &count : kLaterCounts)
     out[count.name] = s.*count.value;
-  for (const auto &count : kWaitCounts)
-    out[count.name] = s.*count.value;
   for (const auto &loss : kLosses)
     losses[loss.name] = s.*loss.value;
   for (const auto &count : kStreamCounts)

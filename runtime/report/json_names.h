@@ -76,11 +76,9 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
 
 /// Absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kLaterCounts[] = {{&Summary::warnings, "warnings"},
-                                                                {&Summary::coveredSites, "coveredSites"}};
-
-/// Of the option check_waits; absent in reports of earlier versions.
-inline constexpr Named<uint64_t Summary::*> kWaitCounts[] = {{&Summary::waitObjects, "waitObjects"},
-                                                             {&Summary::waitHazards, "waitHazards"}};
+                                                              {&Summary::coveredSites, "coveredSites"},
+                                                              {&Summary::waitObjects, "waitObjects"},
+                                                              {&Summary::waitHazards, "waitHazards"}};
 
 /// Of the check for races between commands; absent in reports of earlier versions and without that check.
 inline constexpr Named<uint64_t Summary::*> kStreamCounts[] = {
