@@ -27,7 +27,7 @@ static constexpr char kUsage[] =
     "a new\n"
     "clang needs to work with an old HIP. The arguments are passed on as they are, in their order. What is no HIP "
     "goes\n"
-    "to the compiler unchanged.\n\n"
+    "to the compiler unchanged. OPTIONS may stand anywhere.\n\n"
     "  --show           print the command instead of running it\n"
     "  --gpu=A,B        the GPUs to compile HIP sources for, where ARGS name none\n"
     "  --with=OPTION    an option for HIP sources only; may be given more than once\n"
@@ -82,31 +82,47 @@ struct OwnOptions {
   bool checkHost = false;
 };
 
-/// Takes them off the front of `args`.
+/// False: the word is none of them.
+bool takeOwnOption(const std::string &word, OwnOptions &own) {
+  if (word == "--show")
+    own.show = true;
+  else if (word.starts_with("--gpu="))
+    own.gpus.push_back("--offload-arch=" + word.substr(6));
+  else if (word.starts_with("--ignorelist="))
+    own.filters.push_back("-wavesan-ignorelist=" + word.substr(13));
+  else if (word.starts_with("--kernels="))
+    own.filters.push_back("-wavesan-kernels=" + word.substr(10));
+  else if (word == "--keep-covered")
+    own.filters.push_back("-wavesan-keep-covered");
+  else if (word == "--check-host")
+    own.checkHost = true;
+  else if (word.starts_with("--wait-check="))
+    own.waitCheck = word.substr(13);
+  else if (word.starts_with("--with="))
+    own.with.push_back(word.substr(7));
+  else
+    return false;
+  return true;
+}
+
+/// The next word belongs to this option, whatever it looks like.
+bool takesNextWord(const std::string &option) {
+  return option == "-o" || option == "-mllvm" || (option.starts_with("-X") && option.find('=') == std::string::npos);
+}
+
+/// Takes them out of `args`, wherever they stand: no compiler has options of these names.
 OwnOptions takeOwnOptions(std::vector<std::string> &args) {
   OwnOptions own;
-  size_t n = 0;
-  for (; n < args.size(); ++n) {
-    if (args[n] == "--show")
-      own.show = true;
-    else if (args[n].starts_with("--gpu="))
-      own.gpus.push_back("--offload-arch=" + args[n].substr(6));
-    else if (args[n].starts_with("--ignorelist="))
-      own.filters.push_back("-wavesan-ignorelist=" + args[n].substr(13));
-    else if (args[n].starts_with("--kernels="))
-      own.filters.push_back("-wavesan-kernels=" + args[n].substr(10));
-    else if (args[n] == "--keep-covered")
-      own.filters.push_back("-wavesan-keep-covered");
-    else if (args[n] == "--check-host")
-      own.checkHost = true;
-    else if (args[n].starts_with("--wait-check="))
-      own.waitCheck = args[n].substr(13);
-    else if (args[n].starts_with("--with="))
-      own.with.push_back(args[n].substr(7));
-    else
-      break;
+  std::vector<std::string> others;
+  bool literal = false, files = false; // behind "--" are files only
+  for (std::string &word : args) {
+    if (!literal && !files && takeOwnOption(word, own))
+      continue;
+    files = files || (!literal && word == "--");
+    literal = !literal && takesNextWord(word);
+    others.push_back(std::move(word));
   }
-  args.erase(args.begin(), args.begin() + std::ptrdiff_t(n));
+  args = std::move(others);
   return own;
 }
 

@@ -34,8 +34,8 @@ namespace wavesan::driver {
 
 namespace {
 
-/// The program never reached WaveSan: what of the installation can be the cause, in doctor's words. Not asked beforehand,
-/// because a program may bring what this machine lacks.
+/// The program never reached WaveSan: what of the installation can be the cause, in doctor's words. Not asked
+/// beforehand, because a program may bring what this machine lacks.
 void sayWhatIsWrong(const Layout &layout, bool cpu) {
   const Machine machine = Machine::current();
   std::vector<Check> checks = {checkHsaTool(layout, true),
@@ -48,8 +48,9 @@ void sayWhatIsWrong(const Layout &layout, bool cpu) {
 
 /// Whether the result lacks something that could have been a race.
 bool isIncomplete(const abi::StatusPage &page) {
-  return page.checkedAccesses.load() == 0 || page.errors.load() != 0 || page.dispatchesPending.load() != 0 ||
-         page.racesLost.load() != 0;
+  const bool checked =
+      page.checkedAccesses.load() != 0 || (page.onlyCommands.load() != 0 && page.dispatchesUnchecked.load() == 0);
+  return !checked || page.errors.load() != 0 || page.dispatchesPending.load() != 0 || page.racesLost.load() != 0;
 }
 
 /// What the program itself could not say any more.
@@ -163,10 +164,10 @@ void keepReports(const std::string &directory, const std::string &wanted) {
 
 /// How bad an end is: a race, then a signal, then an error of the program, then an incomplete result.
 int badness(const RunEnd &end, const abi::Options &options) {
-  return end.found && options.exitcode != 0                                                    ? 4
-         : end.signal                                                                          ? 3
+  return end.found && options.exitcode != 0                                                  ? 4
+         : end.signal                                                                        ? 3
          : end.status != 0 && !(end.incomplete && end.status == options.incomplete_exitcode) ? 2
-                                                                                               : end.status != 0;
+                                                                                             : end.status != 0;
 }
 
 RunEnd runAsEach(const Setting &setting, const std::string &optionsText) {
@@ -179,8 +180,9 @@ RunEnd runAsEach(const Setting &setting, const std::string &optionsText) {
     if (reports.path().empty())
       return {fail("cannot make a temporary directory")};
     std::string text = withOption(optionsText, "gpu", target);
-    for (const auto &[name, path] : {std::pair("log_path", options.log_path), std::pair("sarif_path", options.sarif_path),
-                                     std::pair("junit_path", options.junit_path)})
+    for (const auto &[name, path] :
+         {std::pair("log_path", options.log_path), std::pair("sarif_path", options.sarif_path),
+          std::pair("junit_path", options.junit_path)})
       if (const std::string own = pathOfTarget(path, target); own != path)
         text = withOption(text, name, own);
     text = withOption(text, "json_path", reports.path() + "/%p.json");

@@ -35,8 +35,8 @@ _Unwind_Reason_Code step(_Unwind_Context *context, void *data) {
   const uint64_t address = _Unwind_GetIP(context);
   if (!address || ++walk.steps > kMaxSteps)
     return _URC_END_OF_STACK;
-  if (walk.count == 0 && isOwn(address))
-    return _URC_NO_REASON;
+  if (isOwn(address)) // what has called WaveSan's code that calls the program is not the program's
+    return walk.count == 0 ? _URC_NO_REASON : _URC_END_OF_STACK;
   walk.calls[walk.count++] = address;
   return walk.count < kMaxCalls ? _URC_NO_REASON : _URC_END_OF_STACK;
 }

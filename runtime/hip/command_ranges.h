@@ -8,6 +8,7 @@
 #include "call_arguments.h"
 
 #include "command_checker.h"
+#include "host_aliases.h"
 
 #include <map>
 
@@ -29,12 +30,15 @@ public:
     auto it = Blocks.find(reinterpret_cast<uint64_t>(begin));
     return it == Blocks.end() ? 0 : it->second;
   }
+  /// By the host's or the device's address.
   bool contains(const void *address) const {
-    const auto a = reinterpret_cast<uint64_t>(address);
+    const uint64_t a = aliases.hostAddress(reinterpret_cast<uint64_t>(address));
     auto it = Blocks.upper_bound(a);
     return it != Blocks.begin() && a - std::prev(it)->first < std::prev(it)->second;
   }
   void clear() { Blocks.clear(); }
+
+  HostAliases aliases;
 
 private:
   std::map<uint64_t, uint64_t> Blocks; ///< first byte -> bytes

@@ -108,6 +108,16 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     return result;
   }
 
+  /// HIP calls the program's function through one of ours.
+  template <class S, class F, class U, class... Rest>
+  WAVESAN_CALLS_HIP static int withStand(int (*real)(S, F, U, Rest...), const std::shared_ptr<HostCall> &call, S stream,
+                                         F function, U user, Rest... rest) {
+    if (!call)
+      return real(stream, function, user, rest...);
+    const HostFunctionArguments given = stand(call, sizeof...(rest) != 0); // the flags of hipStreamAddCallback
+    return real(stream, given.function, given.user, rest...);
+  }
+
   WAVESAN_CALLS_HIP __attribute__((noinline)) static int seen(int (*real)(Arguments...), Arguments... arguments) {
     if (insideHip)
       return real(arguments...);
@@ -123,7 +133,10 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     if (!thread)
       return real(arguments...);
     tracer->begin(state, Id, seen, *thread);
-    result = real(arguments...);
+    if constexpr (infoOf(Id).category == Category::HostFunction)
+      result = withStand(real, state.watched.hostCall, arguments...);
+    else
+      result = real(arguments...);
     tracer->end(state, seen, *thread, result);
     return result;
   }
@@ -185,13 +198,17 @@ __attribute__((destructor)) void unloaded() {
 
 const abi::StreamCheck kStreamCheck = {
     abi::kAbiVersion,
-    [](const abi::StreamCheckTool *tool) { processTracer().watch()->attach(tool); },
+    [](const abi::StreamCheckTool *tool) {
+      processTracer().watch()->setHip(realFunction(CallId::hipStreamSynchronize));
+      processTracer().watch()->attach(tool);
+    },
     [](const abi::DispatchShapeSeen *shape, const char *name, const void *kernarg, uint64_t kernel, uint64_t dispatch) {
       return processTracer().watch()->bind(*shape, name, kernarg, kernel, dispatch);
     },
     [](uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
       processTracer().watch()->deliver(ticket, kernel, dispatch, accesses);
     },
+    [](const void *host, const void *device, uint64_t bytes) { processTracer().watch()->alias(host, device, bytes); },
     [](abi::StreamCheckCounts *counts) { processTracer().watch()->finish(*counts); },
 };
 

@@ -90,6 +90,7 @@ abi::StreamCommand commandOf(const streams::FoundRace::Side &side, streams::Node
   out.function = command.function;
   out.stream = command.order.at.stream;
   out.call = chainOf(command.call);
+  out.access = chainOf(side.part->access);
   out.streamMade = chainOf(command.stream.made);
   if (nodeIndex != streams::kNoNode) {
     const streams::GraphOrder::Node &node = command.graph->node(nodeIndex);
@@ -133,10 +134,22 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
   const bool launch = isLaunch(record) && !record.capture;
   if (Attached && (isCommand(action) || action == Action::StreamCreate || GraphModels::concerns(record.id)))
     call.calls = callsToHere();
-  if (!launch && !waitsForStream(action) && !waitsForDevice(record, arguments))
+  const bool hostFunction =
+      infoOf(record.id).category == Category::HostFunction && !record.capture && arguments.pointers[0];
+  if (!launch && !hostFunction && !waitsForStream(action) && !waitsForDevice(record, arguments))
     return;
   std::lock_guard lock(Mutex);
-  if (launch) {
+  if (hostFunction) {
+    if (!Attached)
+      return;
+    auto host = std::make_shared<HostCall>();
+    host->watch = this;
+    host->function = const_cast<void *>(arguments.pointers[0]);
+    host->user = const_cast<void *>(arguments.pointers[1]);
+    call.launch = host->ticket = Checker->beginLaunch();
+    Checker->bind(host->ticket, 0);
+    call.hostCall = std::move(host);
+  } else if (launch) {
     call.launch = Checker->beginLaunch();
     if (infoOf(record.id).category == Category::Graph)
       if (auto graph = Graphs.launchable(arguments.pointers[0])) {
@@ -177,9 +190,50 @@ void StreamWatch::noteBusy() {
 void StreamWatch::hostAccess(const void *address, uint64_t bytes, uint32_t bits, uint64_t from) noexcept try {
   if (Abandoned || bytes == 0)
     return;
+  HostCall *const function = currentHostCall();
+  const bool unknown = !function && calledByHip(Hip);
   std::lock_guard lock(Mutex);
-  if (Memory.contains(address) && Order.inFlight())
-    Host.add(reinterpret_cast<uint64_t>(address), bytes, bits, from, callsToHere);
+  if (!Memory.contains(address) || !Order.inFlight())
+    return;
+  if (unknown)
+    ++Checker->counts.hostFunctions;
+  else
+    (function ? function->accesses : Host).add(reinterpret_cast<uint64_t>(address), bytes, bits, from, callsToHere);
+} catch (...) {
+  ++Failures;
+}
+
+/// What the function's commands have left, the host knows from here on: the function may tell other threads at any
+/// time.
+void StreamWatch::hostFunctionStarts(HostCall &call) noexcept try {
+  if (Abandoned)
+    return;
+  std::lock_guard lock(Mutex);
+  call.started = true;
+  if (call.after) {
+    flushHost();
+    hostWaits(call.after);
+    noteBusy();
+  }
+} catch (...) {
+  ++Failures;
+}
+
+void StreamWatch::hostFunctionEnds(HostCall &call) noexcept try {
+  if (Abandoned)
+    return;
+  std::vector<streams::FoundRace> races;
+  {
+    std::lock_guard lock(Mutex);
+    HostLost += call.accesses.lost();
+    std::vector<streams::CommandChecker::HostPart> parts;
+    call.accesses.take([&](const streams::Calls &calls, std::vector<streams::Range> runs) {
+      parts.push_back({calls, std::move(runs)});
+    });
+    Checker->deliverHost(call.ticket, std::move(parts), call.accesses.places());
+    races = Checker->takeRaces();
+  }
+  pass(std::move(races));
 } catch (...) {
   ++Failures;
 }
@@ -325,6 +379,7 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     break;
   case Category::Graph:
     command->kind = abi::CommandKind::Graph;
+    command->graphExec = arguments.pointers[0];
     if (const LaunchableGraph *graph = call.graph ? &call.graph->graph() : nullptr) {
       hostWaitsForIt = graph->hostNodes; // as host functions in streams
       command->graph = graph->order;
@@ -359,8 +414,11 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     break;
   }
   case Category::HostFunction: // by the time it runs the host knows, and whoever it wakes
-    submits = false;
-    hostWaitsForIt = true;
+    command->kind = abi::CommandKind::HostFunction;
+    submits = call.hostCall != nullptr;
+    if (submits)
+      call.hostCall->after = streams::StreamOrder::after(command->order);
+    hostWaitsForIt = !submits || call.hostCall->started;
     break;
   default:
     submits = false;
@@ -370,11 +428,33 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   if (recordsEvent)
     Checker->recorded(command->order, record.event, call.calls);
   if (submits)
-    Checker->submit(command, std::move(ranges.ranges), call.launch);
+    Checker->submit(command, byHost(std::move(ranges.ranges)), call.launch);
   else if (call.launch)
     Checker->cancel(call.launch);
   if (hostWaitsForIt)
     hostWaits(call.after);
+}
+
+std::vector<streams::Range> StreamWatch::byHost(std::vector<streams::Range> ranges) const {
+  if (Memory.aliases.empty())
+    return ranges;
+  std::vector<streams::Range> all;
+  for (const streams::Range &r : ranges)
+    Memory.aliases.forEach(r.begin, r.end,
+                           [&](uint64_t begin, uint64_t end) { all.push_back({begin, end, r.bits, r.node}); });
+  return all;
+}
+
+void StreamWatch::alias(const void *host, const void *device, uint64_t bytes) noexcept try {
+  if (Abandoned)
+    return;
+  std::lock_guard lock(Mutex);
+  if (bytes)
+    Memory.aliases.add(reinterpret_cast<uint64_t>(host), reinterpret_cast<uint64_t>(device), bytes);
+  else
+    Memory.aliases.remove(reinterpret_cast<uint64_t>(host));
+} catch (...) {
+  ++Failures;
 }
 
 void StreamWatch::report() noexcept try {
@@ -399,6 +479,8 @@ void StreamWatch::pass(std::vector<streams::FoundRace> races) noexcept {
       out.graphLaunch = chainOf(race.current.part->command->call);
     out.address = race.address;
     out.bytes = race.bytes;
+    const void *const graph = race.current.part->command->graphExec;
+    out.sameGraph = graph && graph == race.previous.part->command->graphExec && race.currentNode == streams::kNoNode;
     out.generation = std::max(out.current.dispatch, out.previous.dispatch);
     out.lateEvent = race.late.event;
     out.lateRecord = chainOf(race.late.call);
@@ -446,7 +528,24 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
   std::vector<streams::FoundRace> races;
   {
     std::lock_guard lock(Mutex);
-    Checker->deliver(ticket, kernel, dispatch, accesses);
+    if (accesses && !Memory.aliases.empty()) {
+      std::vector<abi::AccessRun> runs;
+      for (uint64_t i = 0; i < accesses->runCount; ++i) {
+        abi::AccessRun run = accesses->runs[i];
+        Memory.aliases.forEach(accesses->runs[i].begin, accesses->runs[i].end, [&](uint64_t begin, uint64_t end) {
+          run.begin = begin;
+          run.end = end;
+          runs.push_back(run);
+        });
+      }
+      std::vector<abi::SyncPlace> places(accesses->places, accesses->places + accesses->placeCount);
+      for (abi::SyncPlace &place : places)
+        place.address = Memory.aliases.hostAddress(place.address);
+      const abi::DispatchAccesses byHost = {runs.data(), runs.size(), places.data(), places.size(), accesses->lost};
+      Checker->deliver(ticket, kernel, dispatch, &byHost);
+    } else {
+      Checker->deliver(ticket, kernel, dispatch, accesses);
+    }
     races = Checker->takeRaces();
   }
   pass(std::move(races));
@@ -464,7 +563,7 @@ void StreamWatch::finish(abi::StreamCheckCounts &counts) noexcept try {
   pass(std::move(races));
   std::lock_guard lock(Mutex);
   counts = Checker->counts;
-  counts.lost += Failures + Host.lost();
+  counts.lost += Failures + Host.lost() + HostLost;
 } catch (...) {
   ++Failures;
 }

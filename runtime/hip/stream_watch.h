@@ -10,6 +10,7 @@
 #include "command_ranges.h"
 #include "graph_models.h"
 #include "host_accesses.h"
+#include "host_functions.h"
 #include "trace_sink.h"
 
 #include <atomic>
@@ -25,6 +26,7 @@ struct WatchedCall {
   streams::Calls calls;                 ///< return addresses of the call
   std::shared_ptr<LaunchMatcher> graph; ///< of a launch of a graph that is followed
   std::vector<ResolvedWait> graphWaits; ///< what its nodes wait for
+  std::shared_ptr<HostCall> hostCall;   ///< of a host function: what HIP is to call; null: the program's
   streams::Clock before, after; ///< of the command, once it is submitted: what an event recorded by it stands for
 };
 
@@ -48,6 +50,11 @@ public:
 
   /// An access of the host; only called while busy() is not 0. `from`: its return address.
   void hostAccess(const void *address, uint64_t bytes, uint32_t bits, uint64_t from) noexcept;
+  /// Around the execution of a host function, on the thread that executes it.
+  void hostFunctionStarts(HostCall &call) noexcept;
+  void hostFunctionEnds(HostCall &call) noexcept;
+  /// An address in HIP's library, to know HIP's threads by. To be set before the first access.
+  void setHip(const void *hip) { Hip = hip; }
   /// Not 0 while there may be a command that the host has not waited for.
   static const uint32_t *busy() { return &Busy; }
 
@@ -64,6 +71,7 @@ public:
   uint64_t bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t kernel,
                 uint64_t dispatch) noexcept;
   void deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) noexcept;
+  void alias(const void *host, const void *device, uint64_t bytes) noexcept;
   void finish(abi::StreamCheckCounts &counts) noexcept;
 
   /// In a forked child: whose commands are its parent's.
@@ -77,6 +85,8 @@ private:
   void streamWaits(StreamId stream, const ResolvedWait &wait);
   void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
   void addBlock(const streams::Range &);
+  /// By the host's addresses.
+  std::vector<streams::Range> byHost(std::vector<streams::Range> ranges) const;
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
   void stored(const CallRecord &, const CallArguments &);
   void pass(std::vector<streams::FoundRace> races) noexcept;
@@ -93,10 +103,12 @@ private:
   HostAccesses Host;
   GraphModels Graphs;
   std::function<ResolvedWait(Event)> Resolve;
+  std::atomic<const void *> Hip{nullptr};
   static uint32_t Busy;
   abi::StreamCheckTool Tool{};
   std::function<void(const RaceMark &)> Mark;
   std::atomic<bool> Attached{false}, Abandoned{false};
+  uint64_t HostLost = 0;             ///< of host functions that have ended
   std::atomic<uint64_t> Failures{0}; ///< calls that could not be followed
 };
 

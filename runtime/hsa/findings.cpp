@@ -296,6 +296,7 @@ void Findings::finish() {
       sayError(failure);
   if (!Out.text->onSummary(Sum).empty()) // said on stderr, where that was possible
     Page.add(&abi::StatusPage::errors);
+  Page.add(&abi::StatusPage::onlyCommands, Sum.dispatches == 0 && Sum.commands != 0);
   Page.add(&abi::StatusPage::summariesPrinted);
 }
 

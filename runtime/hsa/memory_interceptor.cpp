@@ -91,8 +91,10 @@ hsa_status_t memoryFree(void *pointer) {
 
 /// Locked memory is unlocked by its host address; the device may see it at another one.
 void rememberLocked(Tool &tool, const void *host, size_t size, void *const *device) {
-  if (device && *device)
+  if (device && *device) {
     remember(tool, Kind::RegisteredHost, *device, size, host);
+    tool.streams.aliased(host, *device, size);
+  }
 }
 
 hsa_status_t memoryLock(void *host, size_t size, hsa_agent_t *agents, int count, void **device) {
@@ -116,7 +118,9 @@ hsa_status_t memoryUnlock(void *host) {
   Tool &tool = *Tool::current();
   guarded(tool, [&] { tool.memory.remove(Kind::RegisteredHost, host); });
   hsa_status_t status = tool.api.amd.hsa_amd_memory_unlock_fn(host);
-  if (status != HSA_STATUS_SUCCESS)
+  if (status == HSA_STATUS_SUCCESS)
+    tool.streams.aliased(host, nullptr, 0);
+  else
     guarded(tool, [&] { tool.memory.restore(Kind::RegisteredHost, host); });
   return status;
 }

@@ -147,6 +147,16 @@ report::MemoryPlace MemoryMap::find(uint64_t address, uint64_t dispatch) const {
   for (const Range &range : Gone)
     if (contains(range, address, dispatch))
       return placeOf(range, address);
+  auto byHost = [&](const Range &range) {
+    return range.kind == Kind::RegisteredHost && address - range.handle < range.bytes &&
+           contains(range, range.begin + (address - range.handle), dispatch);
+  };
+  for (const auto &[_, range] : Live)
+    if (byHost(range))
+      return placeOf(range, range.begin + (address - range.handle));
+  for (const Range &range : Gone)
+    if (byHost(range))
+      return placeOf(range, range.begin + (address - range.handle));
   return {};
 }
 

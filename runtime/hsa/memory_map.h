@@ -55,7 +55,7 @@ public:
   void sawUntracked() { Untracked.store(true, std::memory_order_relaxed); }
   bool hasUntracked() const { return Untracked.load(std::memory_order_relaxed); }
 
-  /// What lay at `address` while the dispatch ran.
+  /// What lay at `address` while the dispatch ran: the device's, or of registered memory the host's.
   report::MemoryPlace find(uint64_t address, uint64_t dispatch) const;
 
 private:

@@ -28,6 +28,8 @@ report::CommandSide::Kind kindOf(abi::CommandKind kind) {
     return To::Graph;
   case abi::CommandKind::Host:
     return To::Host;
+  case abi::CommandKind::HostFunction:
+    return To::HostFunction;
   }
   return To::Kernel;
 }
@@ -125,7 +127,7 @@ void StreamRaces::report(const abi::StreamRace &found) {
     access.bits = from.bits;
     access.opcode = side.function;
     if (!from.kernel) {
-      access.frames = side.call;
+      access.frames = from.kind == abi::CommandKind::HostFunction ? frames(from.access) : side.call;
       return;
     }
     const auto &kernel = *reinterpret_cast<const Kernel *>(from.kernel);
@@ -149,6 +151,7 @@ void StreamRaces::report(const abi::StreamRace &found) {
   pair.earlyEvent = found.earlyEvent;
   pair.earlyRecord = frames(found.earlyRecord);
   pair.graphLaunch = frames(found.graphLaunch);
+  pair.sameGraph = found.sameGraph;
   const bool host = found.current.kind == abi::CommandKind::Host;
   race.raceClass = host ? abi::RaceClass::HostRace : abi::RaceClass::StreamRace;
   race.space = abi::RaceSpace::Global;
@@ -182,6 +185,7 @@ void StreamRaces::finish(report::Summary &summary) {
   summary.atomicsOrder += c.atomicsOrder;
   summary.streamRepeats += c.repeats;
   summary.commandsUnfinished += c.unfinished;
+  summary.hostFunctionsUnknown += c.hostFunctions;
 }
 
 } // namespace wavesan::hsa

@@ -61,6 +61,11 @@ public:
   std::shared_ptr<StreamDispatch> bind(const hsa_kernel_dispatch_packet_t &packet,
                                        const std::shared_ptr<const Kernel> &kernel, uint64_t dispatch);
   /// Compares what can be compared and adds the counters. Once; nothing is reported afterwards.
+  /// The device sees this host memory at `device`; null: no longer.
+  void aliased(const void *host, const void *device, uint64_t bytes) const {
+    if (Check)
+      Check->alias(host, device, device ? bytes : 0);
+  }
   void finish(report::Summary &summary);
 
 private:

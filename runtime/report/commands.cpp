@@ -31,6 +31,9 @@ std::string withPlace(const CommandSide &side) {
   case Kind::Host:
     what = "the host's access";
     break;
+  case Kind::HostFunction:
+    what = "the call of " + side.function;
+    break;
   default:
     what = side.function;
   }
@@ -67,6 +70,8 @@ std::string commandText(const CommandSide &side) {
     return side.kernel.empty() ? side.function : "kernel " + side.kernel + " of a graph";
   case Kind::Host:
     return "the host";
+  case Kind::HostFunction:
+    return "a host function";
   default:
     return side.function;
   }
@@ -152,6 +157,9 @@ std::string commandsFix(const Race &race) {
 
 std::string commandsNote(const Race &race) {
   const CommandPair &pair = *race.commands;
+  if (pair.sameGraph && pair.current.stream != pair.previous.stream)
+    return "both are launches of one executable graph: HIP does not put them into an order when they are in different "
+           "streams (CUDA does)";
   const CommandSide *other = nullptr;
   if (pair.current.streamKind == "legacy_default")
     other = &pair.previous;

@@ -215,6 +215,8 @@ CommandPair commandsOf(const Value &value) {
   }
   if (value.has("graphLaunch"))
     pair.graphLaunch = framesOf(value["graphLaunch"]);
+  if (value.has("sameGraph"))
+    pair.sameGraph = value["sameGraph"].flag();
   return pair;
 }
 

@@ -121,6 +121,8 @@ Json commandsJson(const CommandPair &pair) {
     out["earlyEvent"] = {{"event", pair.earlyEvent}, {"record", framesJson(pair.earlyRecord)}};
   if (pair.current.node)
     out["graphLaunch"] = framesJson(pair.graphLaunch);
+  if (pair.sameGraph)
+    out["sameGraph"] = true;
   return out;
 }
 

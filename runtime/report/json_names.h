@@ -45,7 +45,8 @@ inline constexpr Named<CommandSide::Kind> kCommands[] = {{CommandSide::Kind::Ker
                                                          {CommandSide::Kind::Free, "free"},
                                                          {CommandSide::Kind::Allocation, "allocation"},
                                                          {CommandSide::Kind::Graph, "graph"},
-                                                         {CommandSide::Kind::Host, "host"}};
+                                                         {CommandSide::Kind::Host, "host"},
+                                                         {CommandSide::Kind::HostFunction, "host-function"}};
 inline constexpr char kLdsPlace[] = "lds";
 inline constexpr char kNoPlace[] = "none";
 
@@ -88,7 +89,8 @@ inline constexpr Named<uint64_t Summary::*> kStreamLosses[] = {
     {&Summary::dispatchesUnbound, "dispatchesUnbound"}, {&Summary::dispatchesNotRecorded, "dispatchesNotRecorded"},
     {&Summary::copiesUnknown, "copiesUnknown"},         {&Summary::graphsPartly, "graphsPartly"},
     {&Summary::streamHistoryLost, "streamHistoryLost"}, {&Summary::atomicsOrder, "atomicsOrder"},
-    {&Summary::streamRepeats, "streamRepeats"},         {&Summary::commandsUnfinished, "commandsUnfinished"}};
+    {&Summary::streamRepeats, "streamRepeats"},         {&Summary::commandsUnfinished, "commandsUnfinished"},
+    {&Summary::hostFunctionsUnknown, "hostFunctionsUnknown"}};
 
 template <class Value, size_t N> const char *nameOf(const Named<Value> (&table)[N], Value value) {
   for (const Named<Value> &entry : table)

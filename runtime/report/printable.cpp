@@ -42,6 +42,7 @@ void makePrintable(Race &race) {
     }
     clean(race.commands->lateRecord);
     clean(race.commands->earlyRecord);
+    clean(race.commands->graphLaunch);
   }
 }
 

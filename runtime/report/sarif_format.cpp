@@ -165,7 +165,8 @@ Json resultJson(const Race &race, const std::string &directory) {
   }
   if (race.commands)
     for (const auto &[side, what] : {std::pair(&race.commands->current, &current), std::pair(&race.commands->previous, &previous)})
-      if (side->kind == CommandSide::Kind::Kernel || side->kind == CommandSide::Kind::Graph)
+      if (side->kind == CommandSide::Kind::Kernel || side->kind == CommandSide::Kind::Graph ||
+          side->kind == CommandSide::Kind::HostFunction)
         if (Json call = side->call.empty() ? Json(nullptr) : location(side->call[userFrame(side->call)], directory); !call.is_null()) {
           call["id"] = out["relatedLocations"].size() + 1;
           call["message"] = text("launched here: " + *what);

@@ -50,6 +50,7 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::atomicsOrder,
                                              &Summary::streamRepeats,
                                              &Summary::commandsUnfinished,
+                                             &Summary::hostFunctionsUnknown,
                                              &Summary::errors};
   // A number that is missing above would be lost without a word.
   static_assert(sizeof(Summary) == sizeof(kNumbers) / sizeof(kNumbers[0]) * sizeof(uint64_t) +

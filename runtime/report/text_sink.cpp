@@ -107,8 +107,9 @@ SideHead sideHead(const Access &access, bool withWorkgroup) {
   return head;
 }
 
-/// " at FILE:LINE:COLUMN in FUNCTION", the source line, and the calls.
-std::string placedText(const std::vector<Frame> &frames, const TextOptions &options) {
+/// " at FILE:LINE:COLUMN in FUNCTION", the source line, and the calls. `outer`: what the outer frames of a frame are.
+std::string placedText(const std::vector<Frame> &frames, const TextOptions &options,
+                       const char *outer = "inlined into") {
   if (frames.empty())
     return " at an unknown line\n";
   const size_t shown = userFrame(frames);
@@ -124,7 +125,7 @@ std::string placedText(const std::vector<Frame> &frames, const TextOptions &opti
   }
   for (size_t i = shown + 1; i < frames.size(); ++i) {
     const Frame &caller = frames[i];
-    text += "    inlined into " + (caller.function.empty() ? "?" : caller.function) + " at " +
+    text += std::string("    ") + outer + " " + (caller.function.empty() ? "?" : caller.function) + " at " +
             positionText(caller, options) + "\n";
   }
   return text;
@@ -164,6 +165,7 @@ std::string divergenceSides(const Race &race, const TextOptions &options) {
 }
 
 std::string commandSide(const Access &access, const CommandSide &side, const TextOptions &options) {
+  constexpr const char *kCalled = "called from";
   std::string text = "  ";
   if (side.kind == CommandSide::Kind::Free || side.kind == CommandSide::Kind::Allocation)
     text += std::string(side.kind == CommandSide::Kind::Free ? "free" : "allocation") + " by " + commandText(side);
@@ -176,15 +178,18 @@ std::string commandSide(const Access &access, const CommandSide &side, const Tex
     const std::string node = "node " + std::to_string(side.node) + " of a graph";
     if (kernel)
       return text + ", dispatch " + std::to_string(side.dispatch) + "," + placedText(access.frames, options) + "    " +
-             node + ", made by " + side.function + placedText(side.call, options);
-    return text + ", " + node + "," + placedText(side.call, options);
+             node + ", made by " + side.function + placedText(side.call, options, kCalled);
+    return text + ", " + node + "," + placedText(side.call, options, kCalled);
   }
   if (kernel && !side.kernel.empty())
     text += ", dispatch " + std::to_string(side.dispatch) + "," + placedText(access.frames, options);
-  if (!kernel)
-    text += (host ? std::string() : " in " + streamText(side)) + placedText(side.call, options);
+  if (side.kind == CommandSide::Kind::HostFunction)
+    text += "," + placedText(access.frames, options, kCalled) + "    put into " + streamText(side) + " by " +
+            side.function + placedText(side.call, options, kCalled);
+  else if (!kernel)
+    text += (host ? std::string() : " in " + streamText(side)) + placedText(side.call, options, kCalled);
   else
-    text += "    launched in " + streamText(side) + placedText(side.call, options);
+    text += "    launched in " + streamText(side) + placedText(side.call, options, kCalled);
   if (!side.streamMade.empty()) {
     const Frame &made = side.streamMade[userFrame(side.streamMade)];
     text += "    " + streamText(side) + " was created at " + positionText(made, options) + "\n";

@@ -16,9 +16,12 @@ std::string counted(uint64_t n, const char *singular, const char *plural) {
 /// Kernels named one by one before the rest is summed up.
 constexpr size_t kMaxNamedKernels = 8;
 
+/// It ran copies and fills, which were compared, and no kernel.
+bool onlyCommands(const Summary &s) { return s.dispatches == 0 && s.commands != 0; }
+
 /// Why a process with a tool in it checked nothing; empty when it checked something.
 std::string nothingCheckedText(const Summary &s) {
-  if (s.checkedAccesses != 0)
+  if (s.checkedAccesses != 0 || onlyCommands(s))
     return {};
   if (s.waitObjects != 0)
     return "no access was checked" + std::string(s.dispatches == 0 ? ": the program ran no kernel" : "");
@@ -108,6 +111,10 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   line(s.streamRepeats, "more conflict", "more conflicts", " of reported races between commands");
   line(s.commandsUnfinished, "command", "commands",
        " not compared with those of other streams: not finished when the program ended");
+  line(
+      s.hostFunctionsUnknown, "access", "accesses",
+      " of host functions not compared with commands: where a graph calls a function, its accesses have no place among "
+      "the commands");
   if (s.streams > 1)
     line(s.dispatchesNotRecorded, "dispatch", "dispatches",
          " not compared with commands of other streams: what it touched was not recorded (only the CPU agent's own "
@@ -136,9 +143,10 @@ std::string checkedText(const Summary &summary) {
                      std::to_string(summary.kernels) + " kernels: " + std::to_string(summary.races) + " races";
   if (summary.warnings != 0)
     text += ", " + std::to_string(summary.warnings) + " warnings";
-  if (summary.streams > 1 || summary.hostAccesses != 0) // commands of one stream are ordered
-    text += ", " + std::to_string(summary.commands) + " commands in " + std::to_string(summary.streams) +
-            " streams compared";
+  // Commands of one stream are ordered.
+  if (summary.streams > 1 || summary.hostAccesses != 0 || onlyCommands(summary))
+    text += ", " + counted(summary.commands, "command", "commands") + " in " +
+            counted(summary.streams, "stream", "streams") + " compared";
   if (summary.hostAccesses != 0)
     text += " with " + counted(summary.hostAccesses, "access", "accesses") + " of the host";
   if (summary.waitObjects != 0)

@@ -26,6 +26,7 @@ template <class Part> struct PartAccess {
   uint32_t site = 0;
   uint8_t bits = 0;                      ///< abi::AccessBits
   abi::Scope scope = abi::Scope::System; ///< of an atomic
+  bool host = false;                     ///< by the host: its atomics exclude a kernel's at system scope only
   bool operator==(const PartAccess &) const = default;
   bool write() const { return (bits & abi::kAccessWrite) != 0; }
   bool atomic() const { return (bits & abi::kAccessAtomic) != 0; }
@@ -35,14 +36,17 @@ template <class Part> struct PartAccess {
 template <class Part> bool conflicting(const PartAccess<Part> &a, const PartAccess<Part> &b) {
   if (!a.write() && !b.write())
     return false;
-  return !a.atomic() || !b.atomic() || a.scope < abi::Scope::Agent || b.scope < abi::Scope::Agent;
+  const abi::Scope needed = a.host != b.host ? abi::Scope::System : abi::Scope::Agent;
+  return !a.atomic() || !b.atomic() || a.scope < needed || b.scope < needed;
 }
 
 /// True if whatever conflicts with `old` conflicts with `fresh`, too.
 template <class Part> bool covers(const PartAccess<Part> &fresh, const PartAccess<Part> &old) {
   if (old.write() && !fresh.write())
     return false;
-  return !fresh.atomic() || (old.atomic() && (old.scope >= fresh.scope || old.scope >= abi::Scope::Agent));
+  if (!fresh.atomic())
+    return true;
+  return old.atomic() && old.host == fresh.host && (old.scope >= fresh.scope || old.scope >= abi::Scope::Agent);
 }
 
 /// Not thread-safe. `maxBytes` bounds the memory (as it is estimated): accesses beyond it are not kept and counted.

@@ -18,7 +18,7 @@ constexpr size_t kMaxReported = 1 << 16;
 /// Whether an atomic of one may have ordered it with the other.
 bool mayBeOrderedByAtomics(const CommandPart &a, const CommandPart &b) {
   auto i = a.places.begin(), j = b.places.begin();
-  const bool host = a.command->onHost || b.command->onHost;
+  const bool host = a.command->byHost() || b.command->byHost();
   auto publishes = [&](const abi::SyncPlace &p) { return host ? p.releasesToHost : p.releases; };
   while (i != a.places.end() && j != b.places.end()) {
     if (i->address < j->address)
@@ -63,13 +63,38 @@ void CommandChecker::deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, 
     part.recorded = true;
     part.runs.assign(accesses->runs, accesses->runs + accesses->runCount);
     part.part->places.assign(accesses->places, accesses->places + accesses->placeCount);
-    std::sort(part.part->places.begin(), part.part->places.end(),
-              [](const auto &a, const auto &b) { return a.address < b.address; });
+    sortPlaces(*part.part);
     counts.lost += accesses->lost;
   }
   Launch &l = found->second;
   l.parts.push_back(std::move(part));
   if (l.dropped && l.parts.size() >= l.bound)
+    Launches.erase(found);
+}
+
+void CommandChecker::sortPlaces(CommandPart &part) {
+  std::sort(part.places.begin(), part.places.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+}
+
+void CommandChecker::deliverHost(Ticket launch, std::vector<HostPart> parts,
+                                 const std::vector<abi::SyncPlace> &places) {
+  auto found = Launches.find(launch);
+  if (found == Launches.end()) // given up
+    return;
+  if (parts.empty())
+    parts.emplace_back(); // says that it has ended
+  for (HostPart &from : parts) {
+    Delivered part;
+    part.part = std::make_shared<CommandPart>();
+    part.part->access = std::move(from.access);
+    part.part->places = places;
+    sortPlaces(*part.part);
+    part.recorded = true;
+    for (const Range &r : from.ranges)
+      part.runs.push_back({r.begin, r.end, abi::kNoSite, r.bits, abi::Scope::System});
+    found->second.parts.push_back(std::move(part));
+  }
+  if (found->second.dropped)
     Launches.erase(found);
 }
 
@@ -184,7 +209,7 @@ void CommandChecker::compare(Item &item, bool complete) {
     }
     for (const abi::AccessRun &r : d.runs)
       insert(d.part, r.begin, r.end, r.site, r.bits, r.scope, found);
-    compared = true;
+    compared = compared || !command.hostFunction() || !d.runs.empty();
   }
   counts.graphCopies += std::exchange(Uncertain, false);
   (command.onHost ? counts.hostAccesses : counts.commands) += compared;
@@ -304,13 +329,22 @@ void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint
   fresh.site = site;
   fresh.bits = bits;
   fresh.scope = scope;
+  fresh.host = part->command->byHost();
   auto ordered = [&](const CommandPart &old) {
+    // A host function's access takes no command's place in the history: other threads of the host, which are not
+    // compared with it, are compared with that one.
+    if (part->command->hostFunction() && !old.command->hostFunction())
+      return false;
     if (old.command != part->command || !part->command->graph || &old == part.get())
       return isOrdered(*part->command, *old.command);
     return relation(old, *part) == GraphOrder::Relation::Ordered;
   };
   auto dead = [&](const CommandPart &old) { return isDead(old); };
   auto conflict = [&](const Access &old, uint64_t from, uint64_t to) {
+    if (old.host && fresh.host)
+      return;
+    if (part->command->hostFunction() && isOrdered(*part->command, *old.part->command))
+      return;
     if (old.part->command == part->command && part->command->graph &&
         relation(*old.part, *part) == GraphOrder::Relation::Uncertain) {
       Uncertain = true;
@@ -328,9 +362,7 @@ void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint
   if (part->command->onHost) {
     // Everything that is submitted later follows it: nothing to keep.
     History.look(begin, end, [&](const Access &old, uint64_t from, uint64_t to) {
-      // Atomics of a kernel exclude the host only with the scope of the system.
-      const bool atomics = old.atomic() && fresh.atomic() && old.scope == abi::Scope::System;
-      if (!dead(*old.part) && !ordered(*old.part) && (old.write() || fresh.write()) && !atomics)
+      if (!dead(*old.part) && !ordered(*old.part) && conflicting(old, fresh))
         conflict(old, from, to);
     });
     return;
@@ -352,8 +384,9 @@ bool CommandChecker::add(FoundRace race) {
   for (const FoundRace::Side *side : {&race.current, &race.previous}) {
     const uint64_t numbers[] = {side->part->kernel, side->site, side->bits};
     put(numbers, sizeof numbers);
-    if (const Calls &call = side->part->command->call)
-      put(call->data(), call->size() * sizeof(uint64_t));
+    for (const Calls &call : {side->part->command->call, side->part->access})
+      if (call)
+        put(call->data(), call->size() * sizeof(uint64_t));
     key += '|';
   }
   const bool inner = race.currentNode != kNoNode;

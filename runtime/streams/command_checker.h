@@ -45,6 +45,11 @@ struct Command {
   std::vector<abi::SyncPlace> places;      ///< of the host: through which it may have been ordered, by address
   bool onHost =
       false; ///< an access of the host: it follows what the host has waited for, and precedes what is submitted later
+  const void *graphExec = nullptr; ///< of the launch of a graph
+
+  bool hostFunction() const { return kind == abi::CommandKind::HostFunction; }
+  /// The program's own code executes it. How its threads are ordered is not known here: two such are never compared.
+  bool byHost() const { return onHost || hostFunction(); }
 };
 using CommandPtr = std::shared_ptr<const Command>;
 
@@ -60,6 +65,7 @@ struct CommandPart {
   CommandPtr command;
   uint64_t kernel = 0, dispatch = 0;
   std::vector<abi::SyncPlace> places; ///< by address
+  Calls access;                       ///< of a host function: where its access stands; else null
   /// Of a graph: the node that it is; several where that is not known for certain, none where nothing is known. Sorted.
   std::vector<NodeIndex> nodes;
 };
@@ -100,6 +106,12 @@ public:
   void bind(Ticket launch, uint64_t dispatch, std::vector<NodeIndex> nodes = {});
   /// What it touched; empty: not recorded.
   void deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses);
+  /// The launch is a host function, which has ended.
+  struct HostPart {
+    Calls access;
+    std::vector<Range> ranges;
+  };
+  void deliverHost(Ticket launch, std::vector<HostPart> parts, const std::vector<abi::SyncPlace> &places);
   /// The call failed, or is no command.
   void cancel(Ticket launch);
 
@@ -161,6 +173,7 @@ private:
   void compare(Item &item, bool complete);
   void insert(const std::shared_ptr<const CommandPart> &part, uint64_t begin, uint64_t end, uint32_t site, uint8_t bits,
               abi::Scope scope, std::map<PairKey, FoundRace> &found);
+  static void sortPlaces(CommandPart &part);
   void addAll(std::map<PairKey, FoundRace> &found);
   void addInner(std::vector<FoundRace *> races);
   void addNodes(const Item &item, std::vector<Delivered> &parts);

@@ -219,6 +219,78 @@ TEST_F(StreamWatchTest, TheHostIsWatchedWhileSomethingIsUnderWay) {
   EXPECT_EQ(c.hostAccesses, 1u);
 }
 
+TEST_F(StreamWatchTest, AHostFunctionIsACommandAndTheHostKnowsOnceItRuns) {
+  void *pinned = memory(1 << 20);
+  call(CallId::hipHostMalloc, static_cast<void *>(&pinned), uint64_t(kBytes), 0u);
+  std::shared_ptr<HostCall> given;
+  auto launch = [&](uintptr_t s) {
+    CallArguments arguments;
+    arguments.add(stream(s));
+    arguments.add(static_cast<const void *>(&given));
+    arguments.add(static_cast<const void *>(nullptr));
+    CallState state;
+    tracer.begin(state, CallId::hipLaunchHostFunc, arguments, thread);
+    given = state.watched.hostCall;
+    tracer.end(state, arguments, thread, kHipSuccess);
+  };
+  // HIP executes what it was given, which stands for the program's function.
+  auto run = [&](auto function) {
+    using Function = decltype(function);
+    struct Bound {
+      Function function;
+      static void called(void *self) { static_cast<Bound *>(self)->function(); }
+    } bound{function};
+    given->function = reinterpret_cast<void *>(&Bound::called);
+    given->user = &bound;
+    const HostFunctionArguments stands = stand(given, false);
+    reinterpret_cast<void (*)(void *)>(stands.function)(stands.user);
+  };
+  auto touch = [&] { watch().hostAccess(pinned, 4, abi::kAccessWrite, 1); };
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(1));
+  launch(1);
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(1)); // behind it
+  ASSERT_NE(given, nullptr);
+  run(touch);
+  call(CallId::hipDeviceSynchronize);
+  EXPECT_TRUE(races.empty());
+
+  launch(1);
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(2));
+  run(touch);
+  EXPECT_EQ(races, (std::vector<std::string>{"hipMemsetAsync2 against hipLaunchHostFunc1"}));
+  call(CallId::hipDeviceSynchronize);
+
+  // What is submitted once it runs has been submitted by somebody whom it may have told.
+  races.clear();
+  launch(1);
+  run([&] {
+    touch();
+    call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(2));
+  });
+  call(CallId::hipDeviceSynchronize);
+  EXPECT_TRUE(races.empty());
+}
+
+TEST_F(StreamWatchTest, RegisteredMemoryIsOneMemoryAtBothAddresses) {
+  call(CallId::hipHostRegister, memory(1 << 20), uint64_t(4096), 0u);
+  watch().alias(memory(1 << 20), memory(1 << 24), 4096);
+  launch(1, (1 << 24) + 512);
+  call(CallId::hipMemcpyAsync, memory(0), memory((1 << 20) + 512), uint64_t(kBytes), kHostToDevice, stream(2));
+  EXPECT_EQ(races, (std::vector<std::string>{"hipMemcpyAsync2 against hipLaunchKernel1"}));
+  call(CallId::hipDeviceSynchronize);
+  races.clear();
+  // A copy that names the device's address is one of pinned memory, too: it is not performed synchronously.
+  launch(1, (1 << 24) + 512);
+  call(CallId::hipMemcpyAsync, memory(0), memory((1 << 24) + 512), uint64_t(kBytes), kHostToDevice, stream(2));
+  EXPECT_EQ(counts().repeats, 1u);
+  call(CallId::hipDeviceSynchronize);
+  races.clear();
+  watch().alias(memory(1 << 20), nullptr, 0); // what is there now is something else
+  launch(1, (1 << 24) + 512);
+  call(CallId::hipMemcpyAsync, memory(0), memory((1 << 20) + 512), uint64_t(kBytes), kHostToDevice, stream(2));
+  EXPECT_TRUE(races.empty());
+}
+
 TEST_F(StreamWatchTest, WithoutAToolNothingPilesUp) {
   watch().attach(nullptr);
   for (int i = 0; i < 1000; ++i) {

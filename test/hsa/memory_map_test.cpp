@@ -89,7 +89,8 @@ TEST_F(MemoryMapTest, RegisteredMemoryGoesByItsHostAddress) {
   map.add(Kind::RegisteredHost, at(0x9000), 256, at(0x1000));
   map.add(Kind::RegisteredHost, at(0xa000), 256, at(0x1000)); // locked twice
   EXPECT_EQ(find(0x9004, 1), "h1 +4 of 256");
-  EXPECT_EQ(find(0x1004, 1), "");
+  EXPECT_EQ(find(0x1004, 1), "h1 +4 of 256"); // commands are compared by the host's address
+  EXPECT_EQ(find(0x1100, 1), "");
   latest = 1;
   map.remove(Kind::RegisteredHost, at(0x1000));
   EXPECT_EQ(find(0xa004, 2), "");

@@ -234,6 +234,113 @@ TEST_F(CheckerTest, AHostAccessFollowsWhatTheHostHasWaitedFor) {
   EXPECT_EQ(checker.counts.hostAccesses, 2u);
 }
 
+namespace {
+
+/// A host function in a stream.
+struct HostFunctionTest : CheckerTest {
+  CommandChecker::Ticket function(StreamId stream, uint64_t line) {
+    const auto launch = checker.beginLaunch();
+    checker.bind(launch, 0);
+    auto c = command(stream, line);
+    c->kind = abi::CommandKind::HostFunction;
+    checker.submit(c, {}, launch);
+    return launch;
+  }
+  void ran(CommandChecker::Ticket launch, uint64_t line, uint8_t bits, std::vector<abi::SyncPlace> places = {}) {
+    checker.deliverHost(launch, {{std::make_shared<const std::vector<uint64_t>>(1, line), {{0, 4, bits}}}}, places);
+  }
+  void host(uint64_t line, uint8_t bits) {
+    auto c = std::make_shared<Command>();
+    c->kind = abi::CommandKind::Host;
+    c->onHost = true;
+    c->order = {order.lastNumber(), {0, 0}, order.host()};
+    c->call = std::make_shared<const std::vector<uint64_t>>(1, line);
+    checker.submit(c, {{0, 4, bits}}, 0);
+  }
+};
+
+} // namespace
+
+TEST_F(HostFunctionTest, ItIsACommandOfItsStream) {
+  copy(1, 10, 0, 64, kWrite);
+  const auto f = function(1, 20);
+  copy(1, 30, 0, 64, kWrite);
+  copy(2, 40, 0, 64, kRead); // against 30, and not against the function
+  ran(f, 21, kRead);
+  const auto races = checker.takeRaces();
+  ASSERT_EQ(races.size(), 1u);
+  EXPECT_EQ(races[0].previous.part->command->call->front(), 30u);
+}
+
+TEST_F(HostFunctionTest, ItRacesWithCommandsOfOtherStreamsInBothDirections) {
+  copy(2, 10, 0, 64, kRead);
+  const auto f = function(1, 20);
+  copy(3, 30, 0, 64, kRead);
+  EXPECT_TRUE(checker.takeRaces().empty()); // nobody knows yet what it does
+  ran(f, 21, kWrite);
+  const auto races = checker.takeRaces();
+  ASSERT_EQ(races.size(), 2u);
+  EXPECT_EQ(races[0].current.part->access->front(), 21u);
+  EXPECT_EQ(races[0].previous.part->command->call->front(), 10u);
+  EXPECT_EQ(races[1].current.part->command->call->front(), 30u);
+  EXPECT_EQ(races[1].previous.part->access->front(), 21u);
+  EXPECT_EQ(checker.counts.commands, 3u);
+}
+
+TEST_F(HostFunctionTest, ThreadsOfTheHostAreNotComparedAndHideNoCommand) {
+  copy(1, 10, 0, 64, kWrite);
+  const auto f = function(1, 20), g = function(2, 30);
+  host(40, kRead); // has not waited for the copy; the function is not looked at
+  ran(f, 21, kWrite);
+  ran(g, 31, kWrite);
+  const auto races = checker.takeRaces();
+  ASSERT_EQ(races.size(), 2u);
+  for (const FoundRace &race : races)
+    EXPECT_EQ(race.previous.part->command->call->front(), 10u);
+  EXPECT_EQ(races[0].current.part->command->call->front(), 30u);
+  EXPECT_EQ(races[1].current.part->command->call->front(), 40u);
+}
+
+TEST_F(HostFunctionTest, ItsAtomicsExcludeAKernelsAtSystemScopeOnly) {
+  constexpr uint8_t kAtomic = abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic;
+  const auto f = function(1, 20);
+  ran(f, 21, kAtomic);
+  ends(kernel(2, 30), 0, 4, kAtomic); // agent scope
+  EXPECT_EQ(checker.takeRaces().size(), 1u);
+  const auto launch = kernel(3, 40);
+  const abi::AccessRun run = {0, 4, 1, kAtomic, abi::Scope::System};
+  const abi::DispatchAccesses all = {&run, 1, nullptr, 0, 0};
+  checker.deliver(launch, 7, 2, &all);
+  EXPECT_TRUE(checker.takeRaces().empty());
+}
+
+TEST_F(HostFunctionTest, ItMayBeOrderedThroughMemoryLikeTheHost) {
+  ends(kernel(2, 30), 0, 4, kWrite, {{1000, true, true, false}});
+  const auto f = function(1, 20);
+  ran(f, 21, kRead, {{1000, false, false, true}});
+  EXPECT_TRUE(checker.takeRaces().empty());
+  EXPECT_EQ(checker.counts.atomicsOrder, 1u);
+}
+
+TEST_F(HostFunctionTest, ManyInOneStreamAreKeptWithoutLoss) {
+  copy(1, 10, 0, 64, kWrite);
+  for (uint64_t i = 0; i < 100; ++i)
+    ran(function(1, 20), 21, kWrite);
+  copy(2, 30, 0, 64, kRead);
+  EXPECT_EQ(checker.takeRaces().size(), 1u);
+  EXPECT_EQ(checker.counts.lost, 0u);
+}
+
+TEST_F(HostFunctionTest, ThatTouchesNothingIsNoComparedCommandAndHoldsUpNobody) {
+  const auto f = function(1, 20);
+  checker.deliverHost(f, {}, {});
+  copy(2, 30, 0, 64, kRead);
+  EXPECT_TRUE(checker.takeRaces().empty());
+  EXPECT_EQ(checker.waiting(), 0u);
+  EXPECT_EQ(checker.counts.commands, 1u);
+  EXPECT_EQ(checker.counts.unboundLaunches, 0u);
+}
+
 TEST_F(CheckerTest, UnknownOrderAndMissingDispatchesAreCountedAndNotReported) {
   copy(1, 10, 0, 64, kWrite);
   order.streamWaitsForUnknown(2);

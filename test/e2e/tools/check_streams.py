@@ -19,7 +19,7 @@ from judging import Failure, expected_fix, marked_line, run
 HEAD = re.compile(r"^wavesan: ([a-z]+(?:-[a-z]+)*): (.*)$")
 PLACE = re.compile(r"^ +.* at (.+?):(\d+)(?::\d+)?(?: in .*)?$")
 SUMMARY = re.compile(r"^wavesan: checked (\d+) accesses in (\d+) kernels?: (\d+) races?"
-                     r"(?:, (\d+) commands in (\d+) streams compared(?: with (\d+) access(?:es)? of the host)?)?$", re.M)
+                     r"(?:, (\d+) commands? in (\d+) streams? compared(?: with (\d+) access(?:es)? of the host)?)?$", re.M)
 
 
 def reports_of(text):
@@ -35,7 +35,7 @@ def reports_of(text):
         reports[-1]["lines"].append(line)
         if line.startswith("  fix: "):
             reports[-1]["fix"] = line[len("  fix: "):]
-        elif "was created at" not in line and not line.startswith("    inlined") and (match := PLACE.match(line)):
+        elif "was created at" not in line and not line.startswith(("    inlined", "    called from")) and (match := PLACE.match(line)):
             reports[-1]["places"].append((os.path.basename(match[1]), int(match[2])))
     return reports
 

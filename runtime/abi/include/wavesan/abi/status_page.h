@@ -34,8 +34,9 @@ struct StatusPage {
   std::atomic<uint64_t> tracedProcesses;     ///< processes whose HIP calls were seen (libwavesan-hip.so)
   std::atomic<uint64_t> traceFirstProcess;   ///< id of the one that was first; 0: none yet
   std::atomic<uint64_t> traceErrors;         ///< trace files that could not be written (each said where it happened)
+  std::atomic<uint64_t> onlyCommands;        ///< processes that ran no kernel, but commands that were compared
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 120);
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 128);
 
 } // namespace wavesan::abi
 

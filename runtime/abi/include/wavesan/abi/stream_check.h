@@ -45,7 +45,8 @@ struct AccessSink {
   void (*take)(AccessSink *, const DispatchAccesses *);
 };
 
-enum class CommandKind : uint8_t { Kernel, Copy, Set, Free, Allocation, Graph, Host };
+/// Host: a thread of the program. HostFunction: a function that the program has put into a stream.
+enum class CommandKind : uint8_t { Kernel, Copy, Set, Free, Allocation, Graph, Host, HostFunction };
 
 /// Return addresses of the calls that led to something on the host, innermost first.
 struct CallChain {
@@ -65,6 +66,7 @@ struct StreamCommand {
   const char *function; ///< HIP's; of a host access empty
   uint64_t stream;      ///< number; 0: the host
   CallChain call;       ///< of the HIP call, or where the host access stands
+  CallChain access;     ///< of a host function: where in it the access stands; else empty
   CallChain streamMade; ///< where its stream was created; empty: unknown, or a default stream
   uint64_t node; ///< of a launch of a graph, whose nodes race: its number, from 1; `call` is where it was made. Else 0
 };
@@ -80,6 +82,7 @@ struct StreamRace {
   uint64_t earlyEvent;  ///< an event that current's stream waits for and that was recorded before `previous`; 0: none
   CallChain earlyRecord;
   CallChain graphLaunch; ///< of two nodes of one launch of a graph: where that was launched
+  bool sameGraph;        ///< two launches of one executable graph
 };
 
 struct StreamCheckCounts {
@@ -96,6 +99,7 @@ struct StreamCheckCounts {
   uint64_t repeats;         ///< further conflicts of races that were reported
   uint64_t hostAccesses;    ///< accesses of the host that were compared
   uint64_t unfinished;      ///< commands not compared: something before them had not ended
+  uint64_t hostFunctions;   ///< accesses of host functions not compared: their place among the commands is not known
 };
 
 struct StreamCheckTool {
@@ -125,6 +129,8 @@ struct StreamCheck {
                    uint64_t dispatch);
   /// What it touched; null: that was not recorded. Exactly once for each ticket.
   void (*deliver)(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const DispatchAccesses *);
+  /// The device sees `bytes` of the host's memory at another address (it may be the same) from here on; 0: no longer.
+  void (*alias)(const void *host, const void *device, uint64_t bytes);
   /// Compares what can still be compared.
   void (*finish)(StreamCheckCounts *);
 };

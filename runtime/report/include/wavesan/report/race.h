@@ -85,7 +85,8 @@ struct Divergence {
 
 /// The command that one side of a race belongs to.
 struct CommandSide {
-  enum class Kind : uint8_t { Kernel, Copy, Set, Free, Allocation, Graph, Host };
+  /// Host: a thread of the program. HostFunction: a function that the program has put into a stream.
+  enum class Kind : uint8_t { Kernel, Copy, Set, Free, Allocation, Graph, Host, HostFunction };
   Kind kind = Kind::Kernel;
   std::string function;    ///< HIP's; empty: the host itself
   std::string kernel;      ///< demangled; of kernels
@@ -107,6 +108,7 @@ struct CommandPair {
   uint64_t earlyEvent = 0;       ///< that `current` does wait for, recorded before `previous`; 0: none
   std::vector<Frame> earlyRecord;
   std::vector<Frame> graphLaunch; ///< of two nodes of one launch of a graph: where that was launched
+  bool sameGraph = false;         ///< two launches of one executable graph
 };
 
 /// How much a finding counts: an error decides the exit status, a warning is printed and counted only.

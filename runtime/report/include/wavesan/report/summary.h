@@ -67,6 +67,7 @@ struct Summary {
   uint64_t atomicsOrder = 0;          ///< pairs of commands not compared: atomics may have ordered them
   uint64_t streamRepeats = 0;         ///< conflicts of races that had been reported
   uint64_t commandsUnfinished = 0;    ///< not compared: they had not ended when the process did
+  uint64_t hostFunctionsUnknown = 0;  ///< accesses of host functions not compared: when they run is not known
 
   std::map<std::string, uint64_t> skippedSites; ///< reason -> places, over the kernels that were checked
   std::map<std::string, uint64_t> noTwin;       ///< kernel (demangled) -> dispatches
