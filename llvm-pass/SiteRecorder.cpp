@@ -145,6 +145,15 @@ void SiteRecorder::addKernel(const Function &Original, const Function &Twin, con
   Entry.skipCount = uint32_t(Summary.Skips.size());
   for (const auto &[Reason, Count] : Summary.Skips)
     Builder.skips.push_back({intern(Reason), Count});
+  if (Summary.Stores.Known) {
+    Entry.flags |= abi::kKernelStoresKnown;
+    Entry.storeFirst = uint32_t(Builder.stores.size());
+    for (auto [Argument, Offset] : Summary.Stores.Arguments)
+      Builder.stores.push_back({Argument, Offset, {}});
+    for (const std::string &Variable : Summary.Stores.Variables)
+      Builder.stores.push_back({abi::kNoArgument, 0, intern(Variable)});
+    Entry.storeCount = uint32_t(Builder.stores.size()) - Entry.storeFirst;
+  }
   Builder.kernels.push_back(Entry);
 }
 

@@ -5,6 +5,8 @@
 #ifndef WAVESAN_PASS_SITERECORDER_H
 #define WAVESAN_PASS_SITERECORDER_H
 
+#include "StoreSet.h"
+
 #include "wavesan/abi/site_table.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -56,6 +58,7 @@ struct KernelSummary {
   uint32_t Flags = 0;
   uint32_t Sites = 0;
   SkipCounts Skips;
+  StoreSet Stores;
 };
 
 /// Name of a variable as its author wrote it: from debug info, else the last component of the demangled name.

@@ -137,6 +137,7 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     return Choice.takeError();
 
   KernelSummary Summary;
+  Summary.Stores = storeSetOf(F);
   // Atomics are never ignored: they order other accesses.
   erase_if(Choice->Accesses, [&](const Access &A) {
     StringRef Why = A.isAtomic() ? "" : Filter.ignored(*A.I);

@@ -14,6 +14,29 @@ namespace wavesan::hsa {
 namespace {
 constexpr uint32_t kNoteTypeMetadata = 32; // NT_AMDGPU_METADATA
 constexpr char kNoteOwner[] = "AMDGPU";
+
+std::optional<std::vector<KernelStore>> storesOf(const abi::SiteTableView &sites, const abi::KernelEntry &entry,
+                                                 const KernelMetadata &kernel) {
+  if (!(entry.flags & abi::kKernelStoresKnown))
+    return std::nullopt;
+  std::vector<const KernelArg *> arguments; // the program's, which the compiler lists in their order
+  for (const KernelArg &arg : kernel.args)
+    if (!arg.hidden())
+      arguments.push_back(&arg);
+  std::vector<KernelStore> stores;
+  for (uint32_t i = 0; i < entry.storeCount; ++i) {
+    const abi::StoreEntry store = sites.store(entry.storeFirst + i);
+    if (store.argument == abi::kNoArgument) {
+      stores.push_back({std::nullopt, report::demangle(std::string(sites.string(store.variable)))});
+    } else {
+      if (store.argument >= arguments.size() ||
+          uint64_t(store.offset) + sizeof(uint64_t) > arguments[store.argument]->size)
+        return std::nullopt;
+      stores.push_back({arguments[store.argument]->offset + store.offset, {}});
+    }
+  }
+  return stores;
+}
 } // namespace
 
 std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std::vector<std::string> &errors,
@@ -83,6 +106,7 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
         info.original = original->second;
         info.twin = twin->second;
         info.kernarg = KernargPlan::make(info.original, info.twin, info.problem);
+        info.stores = storesOf(sites, entry, info.original);
       }
       if (!info.problem.empty())
         errors.push_back(info.problem);

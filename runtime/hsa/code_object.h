@@ -7,6 +7,7 @@
 
 #include "kernarg_layout.h"
 #include "kernel_metadata.h"
+#include "store_set.h"
 
 #include "wavesan/abi/site_table.h"
 
@@ -28,10 +29,11 @@ struct TwinInfo {
   std::string file;    ///< of the definition; may be empty
   uint32_t line = 0;
   uint32_t granuleLog2 = 0;
-  bool copiesAsync = false;     ///< abi::kKernelCopiesAsync
-  bool countsLdsWaits = false;  ///< abi::kKernelCountsLdsWaits
-  std::map<std::string, uint64_t> skippedSites; ///< reason -> sites
-  uint64_t coveredSites = 0;                    ///< reads that an earlier check covers (abi::kSkipCovered)
+  bool copiesAsync = false;                       ///< abi::kKernelCopiesAsync
+  bool countsLdsWaits = false;                    ///< abi::kKernelCountsLdsWaits
+  std::map<std::string, uint64_t> skippedSites;   ///< reason -> sites
+  uint64_t coveredSites = 0;                      ///< reads that an earlier check covers (abi::kSkipCovered)
+  std::optional<std::vector<KernelStore>> stores; ///< all that the original may write; nothing: not known
 };
 
 /// A variable or a kernel descriptor; `address` is relative to the load address.
@@ -55,7 +57,8 @@ public:
   const std::vector<std::string> &kernels() const { return KernelNames; }
   /// Null when the kernel has no twin.
   const TwinInfo *twin(std::string_view kernel) const;
-  /// The kernel gets the buffer through which it could call host services (printf, assert, device malloc of some versions).
+  /// The kernel gets the buffer through which it could call host services (printf, assert, device malloc of some
+  /// versions).
   bool mayCallHost(std::string_view kernel) const { return HostCallers.count(kernel) != 0; }
   /// Data of the symbol table, variables of internal linkage included. Kernel descriptors are "KERNEL.kd".
   const std::vector<DataSymbol> &data() const { return Data; }

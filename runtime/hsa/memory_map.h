@@ -46,6 +46,7 @@ public:
   struct LiveRange {
     Kind kind;
     uint64_t begin, bytes, number;
+    std::string name = {}; ///< of a variable
   };
   /// Everything but kernel arguments, in the order of addresses.
   std::vector<LiveRange> live() const;

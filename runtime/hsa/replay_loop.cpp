@@ -94,10 +94,12 @@ private:
       return declined;
     wavesan_replay_payload_t p = payload();
     p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
+    p.tracked_bytes = step.tracked;
     call(WAVESAN_REPLAY_SNAPSHOT, WAVESAN_REPLAY_ENTER, p);
     const char *declined = Host.interrupted() ? kDeclineInterrupted : Host.save(step);
     p = payload();
     p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
+    p.tracked_bytes = step.tracked;
     call(WAVESAN_REPLAY_SNAPSHOT, WAVESAN_REPLAY_EXIT, p);
     return declined;
   }

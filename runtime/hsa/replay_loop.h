@@ -35,11 +35,12 @@ struct ReplayLimits {
 
 struct MemoryStep {
   uint64_t bytes = 0, regions = 0, nanoseconds = 0;
+  uint64_t tracked = 0; ///< of a snapshot: bytes of all memory that it could have had to save
 };
 
 struct PassResult {
   uint64_t startNs = 0, endNs = 0, digest = 0, seed = 0;
-  uint32_t contexts = 0; ///< bit c: context c took part
+  uint32_t contexts = 0;                      ///< bit c: context c took part
   const wavesan_access_t *accesses = nullptr; ///< valid until the next pass
   uint64_t accessCount = 0, accessesLost = 0;
 };

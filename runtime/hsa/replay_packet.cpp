@@ -76,7 +76,9 @@ const char *PacketHost::open(MemoryStep &predicted) {
     return kDeclineAgentDrain;
   // The drain thread completes checked dispatches behind the device.
   T.drain.waitIdle(0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
-  predicted = Memory.plan();
+  const TwinInfo *twin = Everything ? nullptr : TheKernel->twin;
+  predicted = Memory.plan(twin && twin->stores ? &*twin->stores : nullptr, Packet.kernarg_address,
+                          twin ? twin->original.kernargBytes : 0);
   return predicted.bytes > budget() ? kDeclineBudget : nullptr;
 }
 

@@ -42,6 +42,9 @@ public:
   void limitPass(std::chrono::milliseconds limit) { PassLimit = limit; }
   bool overdue() const { return Overdue; }
 
+  /// The snapshot is to hold what the dispatch can read, too. To be called before open().
+  void saveEverything() { Everything = true; }
+
   /// Later passes are no dispatches of the program: what they find is not reported and not counted.
   void setQuiet(bool quiet) { Quiet = quiet; }
 
@@ -69,7 +72,7 @@ private:
   hsa_signal_value_t LastValue = 0;
   std::chrono::milliseconds PassLimit{0}; ///< 0: none
   std::unique_ptr<AccessTrace> Trace;     ///< of the latest pass
-  bool Overdue = false, Quiet = false;
+  bool Overdue = false, Quiet = false, Everything = false;
 };
 
 } // namespace wavesan::hsa

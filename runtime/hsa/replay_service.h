@@ -26,7 +26,8 @@ public:
 
   /// Nothing without a subscriber that wants CONFIG. Cheap when there never was one.
   std::optional<wavesan_replay_subscription_t> subscription() const;
-  /// This runtime can do what the context stands for. RACE_CHECK, DISPATCH_TIMING and OUTPUT_DIGEST are there everywhere.
+  /// This runtime can do what the context stands for. RACE_CHECK, DISPATCH_TIMING and OUTPUT_DIGEST are there
+  /// everywhere.
   void provide(wavesan_replay_context_t context) { Provided.fetch_or(1u << context); }
 
   /// WaveSan itself will replay dispatches, or record them.

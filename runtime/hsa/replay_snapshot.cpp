@@ -40,9 +40,15 @@ bool Snapshot::read(void *to, uint64_t from, uint64_t bytes, std::string &error)
   return false;
 }
 
-MemoryStep Snapshot::plan() {
+MemoryStep Snapshot::plan(const std::vector<KernelStore> *stores, const void *arguments, uint64_t argumentBytes) {
   Planned = Memory.live();
   MemoryStep step;
+  for (const MemoryMap::LiveRange &range : Planned)
+    step.tracked += range.bytes;
+  if (stores)
+    if (auto written = writableRanges(Planned, *stores, static_cast<const uint8_t *>(arguments), argumentBytes))
+      Planned = std::move(*written);
+  Tracked = step.tracked;
   step.regions = Planned.size();
   for (const MemoryMap::LiveRange &range : Planned)
     step.bytes += range.bytes;
@@ -66,6 +72,7 @@ bool Snapshot::save(MemoryStep &taken, std::string &error) {
     Regions.push_back({range, std::move(bytes)});
   }
   taken.regions = Regions.size();
+  taken.tracked = Tracked;
   taken.nanoseconds = watch.nanoseconds();
   if (taken.bytes >= 1 << 20)
     NanosecondsPerMiB.store(taken.nanoseconds / (taken.bytes >> 20), std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include "api.h"
 #include "memory_map.h"
 #include "replay_loop.h"
+#include "store_set.h"
 
 #include <memory>
 #include <string>
@@ -20,8 +21,10 @@ class Snapshot {
 public:
   Snapshot(const Api &api, const MemoryMap &memory) : Runtime(api), Memory(memory) {}
 
-  /// What save() will copy, and how long it will take at the speed of earlier ones.
-  MemoryStep plan();
+  /// What save() will copy, and how long it will take at the speed of earlier ones: what `stores` can reach with these
+  /// kernel arguments, all memory where that is not known. Null: all memory.
+  MemoryStep plan(const std::vector<KernelStore> *stores = nullptr, const void *arguments = nullptr,
+                  uint64_t argumentBytes = 0);
   /// Copies every region. False, after which nothing is held, with one line in `error`.
   bool save(MemoryStep &taken, std::string &error);
   /// Writes back what differs, chunk by chunk, in the regions that have not been freed. False: memory is in an
@@ -42,6 +45,7 @@ private:
   const Api &Runtime;
   const MemoryMap &Memory;
   std::vector<MemoryMap::LiveRange> Planned;
+  uint64_t Tracked = 0;
   std::vector<Saved> Regions;
 };
 

@@ -23,6 +23,8 @@ bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Ke
       tool.findings.sayIfRacy(dispatch, "not tried (" + why + "): races of dispatch " + std::to_string(dispatch));
   };
   PacketHost host(tool, queue, kernel, packet, dispatch, write);
+  if (records)
+    host.saveEverything();
   MemoryStep step;
   const char *why = host.open(step);
   if (!why)

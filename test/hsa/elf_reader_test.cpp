@@ -22,7 +22,7 @@ std::string sampleSiteTable() {
   table.sites.push_back({uint32_t(wavesan::abi::SiteKind::Access), wavesan::abi::accessInfo(1, 4), 0, table.intern("t"),
                          table.intern("load")});
   table.skips.push_back({table.intern("inline asm"), 2});
-  table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 1});
+  table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 1, 0, 0});
   return table.finish();
 }
 

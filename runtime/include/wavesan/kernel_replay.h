@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define WAVESAN_REPLAY_API_VERSION 1u
+#define WAVESAN_REPLAY_API_VERSION 2u /* 2: tracked_bytes */
 
 typedef enum wavesan_replay_status {
   WAVESAN_REPLAY_SUCCESS = 0,
@@ -147,6 +147,9 @@ typedef struct wavesan_replay_payload {
   const wavesan_access_t *accesses;
   uint64_t access_count;
   uint64_t accesses_lost; /* not recorded: the memory for them is limited */
+
+  /* SNAPSHOT: bytes of all memory that the process could give to a kernel. `bytes` is less where the kernel's stores are known. */
+  uint64_t tracked_bytes;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

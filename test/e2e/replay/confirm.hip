@@ -37,7 +37,7 @@
 // ONE-COUNT-4: wavesan: not tried (option confirm_max): race at
 // RUN: %status 66 %run90a --confirm -o replay_budget_mb=1 -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
-// BUDGET: wavesan: not tried (footprint_budget): races of dispatch 1
+// BUDGET: wavesan: not tried (footprint_budget): race{{.*}}dispatch 1
 // RUN: %status 66 %run90a --confirm -o hooks=device -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=DEVICE --input-file=%t.err %s
 // DEVICE: wavesan: races are not confirmed: with hooks=device the order of accesses cannot be forced

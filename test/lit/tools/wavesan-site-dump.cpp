@@ -43,6 +43,15 @@ static void print(const abi::SiteTableView &Table) {
            << Table.string(K.file) << ":" << K.line << "\n";
     for (uint32_t S = K.skipFirst; S < K.skipFirst + K.skipCount; ++S)
       outs() << "  skip " << Table.skip(S).count << ": " << Table.string(Table.skip(S).reason) << "\n";
+    if (K.twin.length && !(K.flags & abi::kKernelStoresKnown))
+      outs() << "  stores anywhere\n";
+    for (uint32_t S = K.storeFirst; S < K.storeFirst + K.storeCount; ++S) {
+      abi::StoreEntry E = Table.store(S);
+      if (E.argument == abi::kNoArgument)
+        outs() << "  stores to variable " << Table.string(E.variable) << "\n";
+      else
+        outs() << "  stores through argument " << E.argument << " + " << E.offset << "\n";
+    }
   }
   for (uint32_t I = 0; I < Table.siteCount(); ++I) {
     abi::SiteEntry S = Table.site(I);

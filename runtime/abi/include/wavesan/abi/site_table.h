@@ -8,7 +8,7 @@
 // Read it only through parseSiteTable: the input is a file and may be truncated or hostile.
 //
 // Layout: SiteTableHeader, KernelEntry[kernelCount], SiteEntry[siteCount], FrameEntry[frameCount],
-// SkipEntry[skipCount], LoopEntry[loopCount], strings. Host only (C++20 standard library).
+// SkipEntry[skipCount], LoopEntry[loopCount], StoreEntry[storeCount], strings. Host only (C++20 standard library).
 #ifndef WAVESAN_ABI_SITE_TABLE_H
 #define WAVESAN_ABI_SITE_TABLE_H
 
@@ -33,15 +33,16 @@ struct StringRef32 {
 struct SiteTableHeader {
   char magic[8];
   uint32_t abiVersion; ///< kAbiVersion of the pass
-  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, stringBytes;
+  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, storeCount, stringBytes;
 };
-static_assert(sizeof(SiteTableHeader) == 36);
+static_assert(sizeof(SiteTableHeader) == 40);
 
 /// Kernel flags.
 enum KernelFlags : uint32_t {
   kKernelUsesDynamicLds = 1,
-  kKernelCopiesAsync = 2, ///< asynchronous copies to or from LDS, or waits for a count above zero that concern them
+  kKernelCopiesAsync = 2,    ///< asynchronous copies to or from LDS, or waits for a count above zero that concern them
   kKernelCountsLdsWaits = 4, ///< waits for a count of LDS instructions above zero
+  kKernelStoresKnown = 8,    ///< its StoreEntries are all that it may write outside of its workgroups
 };
 
 struct KernelEntry {
@@ -51,10 +52,11 @@ struct KernelEntry {
   uint32_t line;
   uint32_t granuleLog2; ///< log2 of the bytes that one LDS cell must cover: smallest access and alignment of the twin
   uint32_t flags;       ///< KernelFlags
-  uint32_t skipFirst, skipCount; ///< range of SkipEntry
-  uint32_t siteTotal;            ///< access sites instrumented in this twin
+  uint32_t skipFirst, skipCount;   ///< range of SkipEntry
+  uint32_t siteTotal;              ///< access sites instrumented in this twin
+  uint32_t storeFirst, storeCount; ///< range of StoreEntry
 };
-static_assert(sizeof(KernelEntry) == 48);
+static_assert(sizeof(KernelEntry) == 56);
 
 inline constexpr uint32_t kNoFrame = 0xffffffffu;
 
@@ -82,8 +84,8 @@ static_assert(sizeof(SiteEntry) == 28);
 /// Sites per module that the packed cells can name (core/cell.h); the pass fails above it.
 inline constexpr uint32_t kMaxSites = 1u << 22;
 
-/// A reason of a SkipEntry that is no gap: reads whose bytes the same lane has just accessed, with nothing in between that
-/// orders it with others. A race of theirs is one of the earlier access, which is checked.
+/// A reason of a SkipEntry that is no gap: reads whose bytes the same lane has just accessed, with nothing in between
+/// that orders it with others. A race of theirs is one of the earlier access, which is checked.
 inline constexpr const char *kSkipCovered = "covered by an earlier check";
 
 /// Accesses that a twin does not check, by reason.
@@ -101,6 +103,16 @@ struct LoopEntry {
 };
 static_assert(sizeof(LoopEntry) == 24);
 
+inline constexpr uint32_t kNoArgument = 0xffffffffu;
+
+/// Memory that a kernel may write: what a pointer among its arguments points into, or a variable.
+struct StoreEntry {
+  uint32_t argument;    ///< its number among the explicit ones; kNoArgument: a variable
+  uint32_t offset;      ///< of the pointer in the argument, in bytes
+  StringRef32 variable; ///< linkage name
+};
+static_assert(sizeof(StoreEntry) == 16);
+
 /// A validated view into a blob that the caller keeps alive and unchanged. Entries are copied out: the blob may be
 /// unaligned. Every index the accessors return has been checked by parseSiteTable. Immutable, so thread-safe.
 class SiteTableView {
@@ -110,11 +122,13 @@ public:
   uint32_t frameCount() const { return Head.frameCount; }
   uint32_t skipCount() const { return Head.skipCount; }
   uint32_t loopCount() const { return Head.loopCount; }
+  uint32_t storeCount() const { return Head.storeCount; }
   KernelEntry kernel(uint32_t i) const { return at<KernelEntry>(Kernels, i); }
   SiteEntry site(uint32_t i) const { return at<SiteEntry>(Sites, i); }
   FrameEntry frame(uint32_t i) const { return at<FrameEntry>(Frames, i); }
   SkipEntry skip(uint32_t i) const { return at<SkipEntry>(Skips, i); }
   LoopEntry loop(uint32_t i) const { return at<LoopEntry>(Loops, i); }
+  StoreEntry store(uint32_t i) const { return at<StoreEntry>(Stores, i); }
   std::string_view string(StringRef32 s) const { return {Strings + s.offset, s.length}; }
 
 private:
@@ -126,7 +140,7 @@ private:
   }
   SiteTableHeader Head{};
   const char *Kernels = nullptr, *Sites = nullptr, *Frames = nullptr, *Skips = nullptr, *Loops = nullptr,
-             *Strings = nullptr;
+             *Stores = nullptr, *Strings = nullptr;
 };
 
 /// Validates `blob` completely (sizes, string ranges, frame and skip indices, acyclic inlining chains). On failure
@@ -148,7 +162,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
                 std::to_string(kAbiVersion) + "); recompile the program");
   uint64_t need = sizeof(h) + uint64_t(h.kernelCount) * sizeof(KernelEntry) +
                   uint64_t(h.siteCount) * sizeof(SiteEntry) + uint64_t(h.frameCount) * sizeof(FrameEntry) +
-                  uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) + h.stringBytes;
+                  uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) +
+                  uint64_t(h.storeCount) * sizeof(StoreEntry) + h.stringBytes;
   if (blob.size() < need)
     return fail("truncated: " + std::to_string(blob.size()) + " of " + std::to_string(need) + " bytes");
   view.Kernels = blob.data() + sizeof(h);
@@ -156,7 +171,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   view.Frames = view.Sites + size_t(h.siteCount) * sizeof(SiteEntry);
   view.Skips = view.Frames + size_t(h.frameCount) * sizeof(FrameEntry);
   view.Loops = view.Skips + size_t(h.skipCount) * sizeof(SkipEntry);
-  view.Strings = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
+  view.Stores = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
+  view.Strings = view.Stores + size_t(h.storeCount) * sizeof(StoreEntry);
   auto bad = [&](StringRef32 s) { return uint64_t(s.offset) + s.length > h.stringBytes; };
   for (uint32_t i = 0; i < h.kernelCount; ++i) {
     KernelEntry k = view.kernel(i);
@@ -164,6 +180,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
       return fail("kernel " + std::to_string(i) + ": string out of range");
     if (uint64_t(k.skipFirst) + k.skipCount > h.skipCount)
       return fail("kernel " + std::to_string(i) + ": skip range out of range");
+    if (uint64_t(k.storeFirst) + k.storeCount > h.storeCount)
+      return fail("kernel " + std::to_string(i) + ": store range out of range");
     if (k.granuleLog2 > 2)
       return fail("kernel " + std::to_string(i) + ": granule out of range");
   }
@@ -181,6 +199,9 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   for (uint32_t i = 0; i < h.skipCount; ++i)
     if (bad(view.skip(i).reason))
       return fail("skip entry " + std::to_string(i) + ": string out of range");
+  for (uint32_t i = 0; i < h.storeCount; ++i)
+    if (bad(view.store(i).variable))
+      return fail("store entry " + std::to_string(i) + ": string out of range");
   for (uint32_t i = 0; i < h.loopCount; ++i)
     if (LoopEntry l = view.loop(i); bad(l.function) || bad(l.file) || l.first > l.last)
       return fail("loop " + std::to_string(i) + ": out of range");
@@ -195,6 +216,7 @@ public:
   std::vector<FrameEntry> frames; ///< callers before callees
   std::vector<SkipEntry> skips;
   std::vector<LoopEntry> loops;
+  std::vector<StoreEntry> stores;
 
   StringRef32 intern(std::string_view s) {
     size_t pos = s.empty() ? 0 : Strings.find(s);
@@ -214,6 +236,7 @@ public:
     h.frameCount = uint32_t(frames.size());
     h.skipCount = uint32_t(skips.size());
     h.loopCount = uint32_t(loops.size());
+    h.storeCount = uint32_t(stores.size());
     h.stringBytes = uint32_t(Strings.size());
     std::string out;
     auto put = [&](const void *p, size_t n) { out.append(static_cast<const char *>(p), n); };
@@ -223,6 +246,7 @@ public:
     put(frames.data(), frames.size() * sizeof(FrameEntry));
     put(skips.data(), skips.size() * sizeof(SkipEntry));
     put(loops.data(), loops.size() * sizeof(LoopEntry));
+    put(stores.data(), stores.size() * sizeof(StoreEntry));
     put(Strings.data(), Strings.size());
     return out;
   }
