@@ -27,6 +27,9 @@ uint64_t quarterOfAvailable() {
 /// Upper bound of one wait: how late a time limit is noticed.
 constexpr uint64_t kWaitNanoseconds = 20'000'000;
 
+/// The program's thread waits this long without a word.
+constexpr std::chrono::seconds kPatience{2};
+
 /// A dispatch that took too long for its window.
 struct LateCompletion {
   const Api *api;
@@ -123,11 +126,20 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
   const auto begin = std::chrono::steady_clock::now();
   const uint64_t step = PassLimit.count() ? kWaitNanoseconds : UINT64_MAX;
   while ((LastValue = T.api.core.hsa_signal_wait_scacquire_fn(Signal, HSA_SIGNAL_CONDITION_LT, 1, step,
-                                                              HSA_WAIT_STATE_BLOCKED)) >= 1)
-    if (PassLimit.count() && std::chrono::steady_clock::now() - begin >= PassLimit) {
+                                                              HSA_WAIT_STATE_BLOCKED)) >= 1) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (PassLimit.count() && waited >= PassLimit) {
       handOver();
       return result;
     }
+    if (PassLimit.count() && waited >= kPatience && !SaidThatItWaits) {
+      SaidThatItWaits = true;
+      T.findings.message("dispatch " + std::to_string(Dispatch) + ", " + TheKernel->display +
+                         ", is still running, and with --capsule or --confirm the program waits for it: for " +
+                         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(PassLimit).count()) +
+                         " s at most (option replay_drain_seconds), in case it waits for the program");
+    }
+  }
   schedule.reset();
   result.contexts = uint32_t(twin) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
                                                                        << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;

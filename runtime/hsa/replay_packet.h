@@ -72,7 +72,7 @@ private:
   hsa_signal_value_t LastValue = 0;
   std::chrono::milliseconds PassLimit{0}; ///< 0: none
   std::unique_ptr<AccessTrace> Trace;     ///< of the latest pass
-  bool Overdue = false, Quiet = false, Everything = false;
+  bool Overdue = false, Quiet = false, Everything = false, SaidThatItWaits = false;
 };
 
 } // namespace wavesan::hsa
