@@ -36,6 +36,8 @@ FunctionType *wavesan::hookType(Hook H, LLVMContext &C) {
     return Make({Flat, I64, I32, I32});
   case Hook::AtomicDone:
     return Make({Flat, I32, I32, Type::getInt1Ty(C)});
+  case Hook::NamedBarrier:
+    return Make({I32, I32, I32});
   case Hook::BarrierArrive:
   case Hook::BarrierLeave:
   case Hook::Fence:

@@ -110,22 +110,28 @@ private:
     case Intrinsic::amdgcn_s_barrier_signal:
     case Intrinsic::amdgcn_s_barrier_signal_isfirst:
       if (!isWholeWorkgroup(I))
-        return namedBarrier();
+        return numberedBarrier();
       Choice.Points.push_back({&I, SyncPoint::BarrierArrive});
       break;
     case Intrinsic::amdgcn_s_barrier_wait:
-      if (!isWholeWorkgroup(I))
-        return namedBarrier();
-      Choice.Points.push_back({&I, SyncPoint::BarrierLeave});
+      if (isWholeWorkgroup(I))
+        Choice.Points.push_back({&I, SyncPoint::BarrierLeave});
+      else if (barrierNumber(I) < 0)
+        return createStringError("barrier " + Twine(barrierNumber(I)) + " is not supported");
+      else // whatever its number says, it waits for the barrier that the wave has joined
+        return addNamed(I, abi::NamedBarrierOperation::Wait, false);
       break;
     case Intrinsic::amdgcn_ds_gws_barrier:
       Choice.Points.push_back({&I, SyncPoint::GridBarrier});
       break;
     case Intrinsic::amdgcn_s_barrier_signal_var:
+      return addNamed(I, abi::NamedBarrierOperation::Signal, true);
     case Intrinsic::amdgcn_s_barrier_init:
+      return addNamed(I, abi::NamedBarrierOperation::Init, true);
     case Intrinsic::amdgcn_s_barrier_join:
+      return addNamed(I, abi::NamedBarrierOperation::Join, true);
     case Intrinsic::amdgcn_s_barrier_leave:
-      return namedBarrier();
+      return addNamed(I, abi::NamedBarrierOperation::Leave, false);
     case Intrinsic::amdgcn_endpgm:
       Choice.Points.push_back({&I, SyncPoint::KernelEnd});
       break;
@@ -144,7 +150,7 @@ private:
       else if (amdgcnName(I) == "s.wait.asynccnt")
         addWaitOf(I, [&](WaitFacts &Wait) { Wait.async(count(I)); });
       else if (amdgcnName(I) == "s.wakeup.barrier")
-        return namedBarrier();
+        return createStringError("s_wakeup_barrier is not supported");
       break;
     }
     return Error::success();
@@ -152,13 +158,26 @@ private:
 
   static uint64_t count(const IntrinsicInst &I) { return cast<ConstantInt>(I.getArgOperand(0))->getZExtValue(); }
 
+  static int64_t barrierNumber(const IntrinsicInst &I) {
+    return cast<ConstantInt>(I.getArgOperand(0))->getSExtValue();
+  }
   /// -1: the workgroup's barrier; -3: the cluster's, in which every workgroup takes part as a whole.
-  static bool isWholeWorkgroup(const IntrinsicInst &I) {
-    int64_t Id = cast<ConstantInt>(I.getArgOperand(0))->getSExtValue();
-    return Id == -1 || Id == -3;
+  static bool isWholeWorkgroup(const IntrinsicInst &I) { return barrierNumber(I) == -1 || barrierNumber(I) == -3; }
+
+  Error addNamed(IntrinsicInst &I, abi::NamedBarrierOperation Operation, bool ByVariable) {
+    // LLVM 19 has them by the contents of a register.
+    if (ByVariable && !I.getArgOperand(0)->getType()->isPointerTy())
+      return numberedBarrier();
+    Choice.Points.push_back({&I, SyncPoint::NamedBarrier, uint32_t(Operation)});
+    Choice.NamedBarriers = true;
+    return Error::success();
   }
 
-  static Error namedBarrier() { return createStringError("named barriers are not supported yet"); }
+  /// Which variable has which number is decided when code is generated.
+  static Error numberedBarrier() {
+    return createStringError("named barriers by number and in inline assembly are not supported (by variable they are: "
+                             "__builtin_amdgcn_s_barrier_signal_var)");
+  }
 
   void addPackedWait(IntrinsicInst &I) {
     if (!Target.HasPackedWait) {
@@ -183,7 +202,7 @@ private:
   Error visitInlineAsm(CallBase &Call) {
     AsmFacts Facts = readInlineAsm(Call, Target);
     if (Facts.NamedBarrier)
-      return namedBarrier();
+      return numberedBarrier();
     if (Facts.SplitReversed)
       return createStringError("inline asm that waits for a barrier and then signals it is not supported");
     Choice.PartialLdsWaits += Facts.PartialLdsWaits;

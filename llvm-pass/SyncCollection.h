@@ -26,6 +26,7 @@ struct SyncPoint {
     BarrierLeave,  ///< hook after
     BarrierFull,   ///< both
     GridBarrier,   ///< both, of the whole grid
+    NamedBarrier,  ///< hook before, of a wait after
     FenceBefore,   ///< release half of an atomic
     FenceAfter,    ///< fence instruction, acquire half of an atomic
     WaitBefore,    ///< inline asm that waits before it does something else
@@ -34,7 +35,7 @@ struct SyncPoint {
   };
   llvm::Instruction *I;
   Kind What;
-  uint32_t Operand = 0;  ///< fenceInfo() or waitInfo()
+  uint32_t Operand = 0;  ///< fenceInfo(), waitInfo() or abi::NamedBarrierOperation
   unsigned Sequence = 0; ///< of inline asm: its place among the hooks of the same call
 };
 
@@ -44,10 +45,11 @@ struct SyncChoice {
   SkipCounts Skips;
   unsigned PartialVmemWaits = 0; ///< waits that count vector memory above zero
   unsigned PartialLdsWaits = 0;  ///< the same of LDS
+  bool NamedBarriers = false;
 };
 
-/// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers, unknown
-/// synchronisation scopes): ignoring it would report races that are none.
+/// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers that
+/// no variable names, unknown synchronisation scopes): ignoring it would report races that are none.
 llvm::Expected<SyncChoice> chooseSync(llvm::Function &F, bool IsTwin, const GpuTarget &Target);
 
 } // namespace wavesan

@@ -37,6 +37,17 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     Emit(Hook::GridArrive, false, {Site});
     return Emit(Hook::GridLeave, true, {Site});
   }
+  case SyncPoint::NamedBarrier: {
+    using Operation = abi::NamedBarrierOperation;
+    static constexpr const char *Names[] = {"named barrier init", "named barrier join", "named barrier signal",
+                                            "named barrier leave", "named barrier wait"};
+    const auto What = Operation(Point.Operand);
+    const bool OfJoined = What == Operation::Wait || What == Operation::Leave;
+    IRBuilder<> B(I);
+    Value *Address = OfJoined ? Word(0) : B.CreatePtrToInt(cast<CallBase>(I)->getArgOperand(0), B.getInt32Ty());
+    return Emit(Hook::NamedBarrier, What == Operation::Wait,
+                {Address, Word(Point.Operand), BarrierSite(Names[Point.Operand])});
+  }
   case SyncPoint::FenceBefore:
     return Emit(Hook::Fence, false, {Word(Point.Operand)});
   case SyncPoint::FenceAfter:

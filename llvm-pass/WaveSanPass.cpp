@@ -160,6 +160,8 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     Summary.Skips.add(kPartialWaitReason, Sync->PartialVmemWaits);
   if (Sync->PartialLdsWaits)
     Summary.Flags |= abi::kKernelCountsLdsWaits;
+  if (Sync->NamedBarriers)
+    Summary.Flags |= abi::kKernelNamedBarriers;
   std::vector<Issued> Unhooked;
   if (Choice->hasCopies() && Sync->PartialVmemWaits)
     Unhooked = chooseIssued(F, *Choice);

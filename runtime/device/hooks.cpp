@@ -186,10 +186,12 @@ HOOK __wavesan_wait(PrivateState *s, uint32_t info) {
     nextGeneration(s);
 }
 
-// Global memory and asynchronous copies are not checked on a GPU yet: these hooks vanish when they are inlined, and the
-// tool says so (DispatchCounters::checkedSpaces stays without kChecksGlobal and kChecksCopies).
+// Global memory and asynchronous copies are not checked on a GPU yet, and named barriers not followed: these hooks vanish when
+// they are inlined, and the tool says so (DispatchCounters::checkedSpaces stays without kChecksGlobal, kChecksCopies and
+// kFollowsNamedBarriers).
 HOOK __wavesan_lds_copy(PrivateState *, uint32_t, uint32_t, uint32_t, uint32_t) {}
 HOOK __wavesan_vmem_issued(PrivateState *, uint32_t) {}
+HOOK __wavesan_named_barrier(PrivateState *, uint32_t, uint32_t, uint32_t) {}
 HOOK __wavesan_grid_arrive(PrivateState *, uint32_t) {}
 HOOK __wavesan_grid_leave(PrivateState *, uint32_t) {}
 HOOK __wavesan_global_access(PrivateState *, void *, uint32_t, uint32_t) {}

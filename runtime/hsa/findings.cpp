@@ -72,6 +72,18 @@ void Findings::error(const std::string &line) {
 void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
   std::lock_guard lock(Mutex);
   const abi::DispatchCounters &c = result.counters;
+  if (kernel.twin->namedBarriers && (c.checkedSpaces & abi::kFollowsNamedBarriers) == 0) {
+    // Any two accesses may be ordered by them. What is said of whole barriers stands.
+    Page.subtract(&abi::StatusPage::dispatchesPending);
+    Page.add(&abi::StatusPage::dispatchesUnchecked);
+    ++Sum.unchecked[{kernel.display,
+                     "what orders its waves are named barriers, which only the CPU agent's own hooks follow"}];
+    Sum.failedDispatches += result.failed;
+    DispatchResult divergence = result;
+    std::erase_if(divergence.records,
+                  [](const abi::RaceRecord &r) { return !abi::isDivergence(abi::RaceClass(r.raceClass)); });
+    return addRaces(kernel, dispatch, divergence);
+  }
   ++Sum.checkedDispatches;
   ++Sum.checkedKernels[{kernel.display, kernel.twin->file, kernel.twin->line}];
   Page.subtract(&abi::StatusPage::dispatchesPending);

@@ -35,7 +35,8 @@ report::SourceFacts factsOf(const abi::SiteTableView &sites) {
   report::SourceFacts facts;
   for (uint32_t i = 0; i < sites.siteCount(); ++i) {
     abi::SiteEntry site = sites.site(i);
-    if (site.kind == uint32_t(abi::SiteKind::Barrier) && site.frame != abi::kNoFrame)
+    if (site.kind == uint32_t(abi::SiteKind::Barrier) && site.frame != abi::kNoFrame &&
+        !sites.string(site.opcode).starts_with("named barrier")) // those are not for the whole workgroup
       facts.barriers.push_back(framesOf(sites, site.frame));
   }
   for (uint32_t i = 0; i < sites.loopCount(); ++i) {

@@ -133,7 +133,7 @@ TEST_F(NativeHooksTest, WorkgroupsRaceOnGlobalMemory) {
   EXPECT_EQ(r.current.lane, 0u);
   EXPECT_EQ(Counters.checkedAccesses, 2u);
   EXPECT_EQ(Counters.globalAccesses, 2u);
-  EXPECT_EQ(Counters.checkedSpaces, uint64_t(abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies));
+  EXPECT_EQ(Counters.checkedSpaces, uint64_t(abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies | abi::kFollowsNamedBarriers));
 }
 TEST_F(NativeHooksTest, ReleaseAcquireOrdersWorkgroups) {
   std::vector<int> memory(256);

@@ -63,10 +63,28 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
   case Intrinsic::amdgcn_s_barrier: return emit(barrier()), true;
   case Intrinsic::amdgcn_s_barrier_signal:
   case Intrinsic::amdgcn_s_barrier_wait:
+    if (id == Intrinsic::amdgcn_s_barrier_wait && int16_t(immediate(i, 0)) >= 0) {
+      emit(namedBarrier(abi::NamedBarrierOperation::Wait));
+      return true;
+    }
     if (int16_t(immediate(i, 0)) != -1)
       return fail("another barrier than the workgroup's"), true;
     emit(id == Intrinsic::amdgcn_s_barrier_signal ? barrierSignal() : barrierWait());
     return true;
+  case Intrinsic::amdgcn_s_barrier_init:
+  case Intrinsic::amdgcn_s_barrier_signal_var: {
+    const Register address = use1(argument(0)), members = use1(argument(1));
+    Op &op = emit(namedBarrier(id == Intrinsic::amdgcn_s_barrier_init ? abi::NamedBarrierOperation::Init
+                                                                      : abi::NamedBarrierOperation::Signal));
+    op.a = address, op.b = members;
+    return true;
+  }
+  case Intrinsic::amdgcn_s_barrier_join: {
+    const Register address = use1(argument(0));
+    emit(namedBarrier(abi::NamedBarrierOperation::Join)).a = address;
+    return true;
+  }
+  case Intrinsic::amdgcn_s_barrier_leave: emit(namedBarrier(abi::NamedBarrierOperation::Leave)); return true;
   case Intrinsic::amdgcn_ds_gws_barrier: {
     const Register waves = use1(argument(0)), number = use1(argument(1));
     Op &op = emit(gridBarrier());

@@ -147,6 +147,11 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
     takeUniform(operands->site);
     take(operands->wrote, Width::B8);
     break;
+  case abi::Hook::NamedBarrier:
+    takeUniform(operands->variable);
+    takeUniform(operands->info);
+    takeUniform(operands->site);
+    break;
   case abi::Hook::BarrierArrive:
   case abi::Hook::BarrierLeave:
   case abi::Hook::GridArrive:

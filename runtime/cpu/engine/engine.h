@@ -123,6 +123,9 @@ public:
   virtual void gridArrive(WaveView &, LaneMask, uint32_t /*site*/) {}
   virtual void gridLeave(WaveView &, LaneMask, uint32_t /*site*/) {}
   virtual void vmemIssued(WaveView &, LaneMask, uint32_t /*info*/) {}
+  /// Before a named barrier is initialised, signalled or left: the next phase that it completes is number `phase`. Behind a
+  /// wait: that is the phase that the wave waited for. Phases of a barrier are numbered from 1 on; `barrier`: 1 to 16.
+  virtual void namedBarrier(WaveView &, LaneMask, abi::NamedBarrierOperation, uint32_t /*barrier*/, uint64_t /*phase*/) {}
   /// The dispatch is over, after its last workgroupEnd (also after an error); releases dispatchData.
   virtual void dispatchEnd(void * /*dispatchData*/) {}
   /// The workgroup has ended (also after an error); releases workgroupData.

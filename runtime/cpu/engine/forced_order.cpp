@@ -13,7 +13,7 @@ bool OrderForcer::is(const ForcedOrder::Side &side, const Workgroup &group, cons
 /// The second wave, in the workgroup of the first, need not wait (any longer).
 bool OrderForcer::released(const Workgroup &group) const {
   const WaveState &other = *group.waves[Order->first.wave];
-  const bool waits = (other.stop == Stop::Barrier && other.barrierPhase > group.barrierPhase) || other.atGridBarrier;
+  const bool waits = (other.stop == Stop::Barrier && group.mustWait(other)) || other.atGridBarrier;
   return waits || FirstEnded || Holds >= kMaxHolds || (FirstSeen && FirstPhase >= group.barrierPhase);
 }
 

@@ -10,6 +10,8 @@
 
 #include "wave.h"
 
+#include "wavesan/abi/hooks.h"
+
 #include <utility>
 #include <vector>
 
@@ -142,6 +144,7 @@ Handler waveReduce(WaveReduce, Width);
 Handler barrier();
 Handler barrierSignal();
 Handler barrierWait();
+Handler namedBarrier(abi::NamedBarrierOperation); ///< a: address (u32), b: member count (u32), where the operation has them
 Handler sleepOp();
 Handler gridBarrier(); ///< a: waves less one (u32), b: number of the barrier (u32)
 Handler fenceOp();
@@ -178,7 +181,7 @@ struct UniformOperand {
 };
 struct HookOperands {
   Register address = kNoRegister, length = kNoRegister, wrote = kNoRegister;
-  UniformOperand info, site, variable;
+  UniformOperand info, site, variable; ///< of a named barrier: info is the operation, variable the barrier
 };
 
 Handler storeCheck(Space); ///< a: address; extra: StoreCheck. Space: Flat or Lds.

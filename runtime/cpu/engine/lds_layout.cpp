@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "lds_layout.h"
 
+#include "named_barriers.h"
+
+#include "wavesan/abi/hooks.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -52,6 +56,33 @@ struct Reachable {
   }
 };
 
+/// Named barriers in a variable of this type.
+uint64_t namedBarriersIn(const Type *type) {
+  if (const auto *target = dyn_cast<TargetExtType>(type))
+    return target->getName() == "amdgcn.named.barrier";
+  if (const auto *array = dyn_cast<ArrayType>(type))
+    return array->getNumElements() * namedBarriersIn(array->getElementType());
+  uint64_t count = 0;
+  if (const auto *record = dyn_cast<StructType>(type))
+    for (const Type *element : record->elements())
+      count += namedBarriersIn(element);
+  return count;
+}
+
+/// Numbers by name, as the backend gives them.
+void numberBarriers(std::vector<const GlobalVariable *> barriers, LdsLayout &result) {
+  std::sort(barriers.begin(), barriers.end(), [](auto *a, auto *b) { return a->getName() < b->getName(); });
+  for (const GlobalVariable *g : barriers) {
+    StringRef name = g->getName();
+    name.consume_back(abi::kTwinSuffix);
+    const uint64_t count = namedBarriersIn(g->getValueType());
+    result.offsets[g] = NamedBarriers::addressOf(uint32_t(result.namedBarriers.size()) + 1);
+    // Those beyond the last one make the launch an error.
+    for (uint64_t i = 0; i < count && result.namedBarriers.size() <= NamedBarriers::kCount; ++i)
+      result.namedBarriers.push_back(count == 1 ? name.str() : (name + "[" + Twine(i) + "]").str());
+  }
+}
+
 } // namespace
 
 LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes) {
@@ -77,8 +108,13 @@ LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes) {
     size_t order;
   };
   std::vector<Variable> statics;
+  std::vector<const GlobalVariable *> barriers;
   LdsLayout result;
   for (const GlobalVariable *g : reachable.lds) {
+    if (namedBarriersIn(g->getValueType())) {
+      barriers.push_back(g);
+      continue;
+    }
     const uint64_t size = layout.getTypeAllocSize(g->getValueType());
     if (g->isDeclaration() || size == 0)
       result.offsets[g] = fixedBytes;
@@ -96,6 +132,7 @@ LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes) {
     offset += v.size;
   }
   result.staticBytes = uint32_t(std::min<uint64_t>(offset, UINT32_MAX));
+  numberBarriers(std::move(barriers), result);
   return result;
 }
 

@@ -8,6 +8,8 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace llvm {
 class Function;
@@ -19,6 +21,8 @@ namespace wavesan::cpu::engine {
 struct LdsLayout {
   llvm::DenseMap<const llvm::GlobalVariable *, uint32_t> offsets;
   uint32_t staticBytes = 0;
+  /// Named barriers by their numbers, from 1 on: "full", "empty[1]". They are variables of LDS in name only.
+  std::vector<std::string> namedBarriers;
 };
 
 /// Lays out the LDS variables that are reachable from `kernel`: static ones by decreasing alignment, then size, which

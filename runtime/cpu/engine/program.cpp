@@ -151,6 +151,8 @@ std::string ProgramImpl::checkLaunch(const Launch &l, const Kernel &k) const {
   if (k.context.lds.staticBytes > l.fixedLdsBytes)
     return "the kernel's LDS variables need " + std::to_string(k.context.lds.staticBytes) +
            " bytes, the kernel descriptor reserves " + std::to_string(l.fixedLdsBytes);
+  if (k.context.lds.namedBarriers.size() > NamedBarriers::kCount)
+    return "the kernel has more than " + std::to_string(NamedBarriers::kCount) + " named barriers";
   if (l.fixedLdsBytes > l.groupSegmentBytes)
     return "the group segment of " + std::to_string(l.groupSegmentBytes) + " bytes is smaller than the kernel's fixed " +
            std::to_string(l.fixedLdsBytes);
@@ -214,6 +216,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   state.functionAt = functionAt;
   state.program = this;
   state.kernel = &k;
+  state.namedBarriers = &k.context.lds.namedBarriers;
   state.forcer.begin(launch.hooks ? launch.forced : nullptr);
   state.barriers = launch.hooks ? k.context.barriers.get() : nullptr;
   std::vector<std::byte> bank(k.context.launchBankBytes + 64);

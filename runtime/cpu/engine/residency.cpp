@@ -85,6 +85,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
   group.hookData = nullptr;
   group.barrierPhase = 0;
   group.barrierArrived = 0;
+  group.named.clear();
   group.alive = group.waveCount;
   group.random = Random(l.seed, linearId);
   // Some schedules switch at nearly every operation, some let a wave run ahead.
@@ -127,6 +128,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
     w.vmemIssued = w.asyncIssued = 0;
     w.m0 = 0;
     w.atGridBarrier = false;
+    w.named = {};
     w.touchedGlobal = false;
     w.fault = {};
     w.stack.clear();
@@ -159,6 +161,8 @@ static std::string linesOf(const Workgroup &group, uint64_t waves) {
     if (line.empty()) // a hook, or an operation of the block's end
       line = lineOf(w, w.pc);
     text += (text.empty() ? ": wave " : ", wave ") + std::to_string(k) + " at " + (line.empty() ? "an unknown line" : line);
+    if (w.named.waits())
+      text += " (" + group.named.describe(w.named, *group.launch->namedBarriers) + ")";
   }
   return text;
 }
@@ -206,11 +210,12 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     const uint32_t k = uint32_t(__builtin_ctzll(choice));
     const uint64_t bit = uint64_t(1) << k;
     WaveState &w = *group.waves[k];
-    const uint64_t phase = group.barrierPhase, spent = w.spent;
+    const uint64_t phase = group.barrierPhase, completions = group.named.completions(), spent = w.spent;
     w.stop = Stop::None;
     performSomeCopies(w);
     runWave(w);
-    if (w.stop == Stop::Barrier || w.stop == Stop::Ended || group.barrierPhase != phase)
+    const bool completed = group.barrierPhase != phase || group.named.completions() != completions;
+    if (w.stop == Stop::Barrier || w.stop == Stop::Ended || completed)
       noteProgress(launch);
     else if (waiting && stuck.ran(launch, group, w, w.spent - spent))
       return stuckOutcome(launch);
@@ -231,10 +236,11 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     case Stop::Fault: return describeFault(launch, w);
     case Stop::Cancelled: return {Outcome::Cancelled, locate(launch, w, nullptr, "the dispatch was cancelled")};
     }
-    if (group.barrierPhase != phase)
+    if (completed || group.barrierPhase != phase) // the end of a wave may have completed one, too
       for (uint64_t rest = waiting; rest; rest &= rest - 1) {
         const uint32_t j = uint32_t(__builtin_ctzll(rest));
-        if (group.waves[j]->barrierPhase <= group.barrierPhase) {
+        if (!group.mustWait(*group.waves[j])) {
+          group.waves[j]->named.waiting = false;
           waiting &= ~(uint64_t(1) << j);
           runnable |= uint64_t(1) << j;
         }

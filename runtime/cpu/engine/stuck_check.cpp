@@ -58,6 +58,7 @@ bool StuckCheck::sample(LaunchState &launch, const Workgroup &group, const WaveS
   Hash hash;
   addWave(hash, wave);
   hash.add(wave.lds, wave.ldsBytes);
+  hash.add(group.named.pending());
   if (Seen.size() >= kMaxSeen)
     Seen.clear();
   if (Seen.insert(hash.value).second) {

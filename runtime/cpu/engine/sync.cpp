@@ -45,6 +45,8 @@ WaveView viewOf(Wave &w) {
 
 namespace {
 
+template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
+
 // barrierPhase of a wave: the phase that must be complete before it goes on; the scheduler compares.
 void waitFor(Wave &w, uint64_t phase) {
   w.barrierPhase = phase;
@@ -71,6 +73,31 @@ void waitRun(Wave &w, const Op &) {
   const uint64_t phase = w.signalled ? w.barrierPhase : w.group->barrierPhase + 1;
   w.signalled = false;
   waitFor(w, phase);
+}
+
+template <abi::NamedBarrierOperation operation> void namedBarrierRun(Wave &wave, const Op &o) {
+  using enum abi::NamedBarrierOperation;
+  auto &w = static_cast<WaveState &>(wave);
+  NamedBarriers &barriers = w.group->named;
+  const uint32_t barrier = o.a == kNoRegister ? 0 : NamedBarriers::numberOf(uniform<uint32_t>(w, o.a));
+  const uint32_t members = o.b == kNoRegister ? 0 : uniform<uint32_t>(w, o.b);
+  const char *error = nullptr;
+  if constexpr (operation == Init)
+    error = barriers.init(barrier, members);
+  else if constexpr (operation == Join)
+    error = barriers.join(w.named, barrier);
+  else if constexpr (operation == Signal)
+    error = barriers.signal(barrier, members);
+  else if constexpr (operation == Leave)
+    error = barriers.leave(w.named);
+  else
+    error = barriers.wait(w.named);
+  if (error)
+    return w.raise(Outcome::Trap, o, error);
+  if (w.named.waits())
+    w.stop = Stop::Barrier;
+  else
+    w.tick();
 }
 
 // What a sleep counts in the budget of a turn: a workgroup that polls this way is soon found to wait.
@@ -142,8 +169,6 @@ void kernargCheckRun(Wave &w, const Op &o) {
   if (o.imm > w.group->launch->launch->kernargBytes)
     w.raise(Outcome::MemoryFault, o, "read beyond the kernarg segment");
 }
-
-template <class T> T uniform(const Wave &w, Register r) { return w.at<T>(r)[__builtin_ctzll(w.exec)]; }
 
 uint32_t uniform(const Wave &w, const UniformOperand &o) {
   return o.reg == kNoRegister ? o.value : uniform<uint32_t>(w, o.reg);
@@ -221,6 +246,22 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
     handler->gridLeave(view, w.exec, site());
   else if constexpr (which == Hook::VmemIssued)
     handler->vmemIssued(view, w.exec, info());
+  else if constexpr (which == Hook::NamedBarrier) {
+    const auto operation = abi::NamedBarrierOperation(info());
+    const NamedBarriers::Member &member = static_cast<WaveState &>(w).named;
+    uint32_t barrier = NamedBarriers::numberOf(uniform(w, x.variable));
+    uint64_t phase = 0;
+    if (operation == abi::NamedBarrierOperation::Wait) {
+      barrier = member.barrier;
+      phase = member.waited;
+    } else {
+      if (operation == abi::NamedBarrierOperation::Leave)
+        barrier = member.barrier;
+      phase = w.group->named.nextPhase(barrier);
+    }
+    if (barrier != 0) // else the operation itself is an error
+      handler->namedBarrier(view, w.exec, operation, barrier, phase);
+  }
 }
 
 } // namespace
@@ -229,6 +270,17 @@ Handler barrier() { return barrierRun; }
 Handler barrierSignal() { return signalRun; }
 Handler barrierWait() { return waitRun; }
 Handler gridBarrier() { return gridBarrierRun; }
+Handler namedBarrier(abi::NamedBarrierOperation operation) {
+  using enum abi::NamedBarrierOperation;
+  switch (operation) {
+  case Init: return namedBarrierRun<Init>;
+  case Join: return namedBarrierRun<Join>;
+  case Signal: return namedBarrierRun<Signal>;
+  case Leave: return namedBarrierRun<Leave>;
+  case Wait: return namedBarrierRun<Wait>;
+  }
+  return nullptr;
+}
 Handler sleepOp() { return sleepRun; }
 Handler fenceOp() { return fenceRun; }
 Handler nop() { return nopRun; }

@@ -10,6 +10,7 @@
 #include "forced_order.h"
 #include "function.h"
 #include "lane_order.h"
+#include "named_barriers.h"
 #include "random.h"
 #include "wave.h"
 
@@ -53,6 +54,7 @@ struct WaveState : Wave {
   uint32_t m0 = 0;
   bool atGridBarrier = false;
   uint64_t gridPhase = 0; ///< to be complete before it leaves
+  NamedBarriers::Member named;
   uint64_t vmemIssued = 0, asyncIssued = 0; ///< by counters: at most so many, and so many
   bool touchedGlobal = false; ///< by a hook, since the workgroup's last progress (stuck_check.h)
   uint32_t spent = 0; ///< memory and synchronisation operations in this turn of the workgroup
@@ -81,6 +83,7 @@ struct LaunchState {
   const Function *(*functionAt)(LaunchState &, uint64_t address, const char **error) = nullptr;
   void *program = nullptr; ///< for the two above
   void *kernel = nullptr;
+  const std::vector<std::string> *namedBarriers = nullptr; ///< their names, from number 1 on
   const BarrierMap *barriers = nullptr; ///< null if the kernel has none, or if nobody listens
   void *hookData = nullptr; ///< WaveView::dispatchData
   GridBarriers *gridBarriers = nullptr;
@@ -101,6 +104,7 @@ struct Workgroup {
   uint64_t barrierPhase = 0;
   uint32_t barrierArrived = 0;
   uint32_t alive = 0;
+  NamedBarriers named;
 
   Random random;
   uint32_t quantumRange = 1;
@@ -108,6 +112,10 @@ struct Workgroup {
 
   void arrive();
   void completeBarrierIfDone();
+  /// Whether a wave that stopped at a barrier, its workgroup's or a named one, has to stay there.
+  bool mustWait(const WaveState &w) const {
+    return w.named.waits() ? !named.passed(w.named) : w.barrierPhase > barrierPhase;
+  }
   int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }
 };
 

@@ -87,6 +87,8 @@ struct HostPlatform {
     if (!core::isCopies(earlier) &&
         c.previous.generation() < shadow.order->wave(wave).wide.local[boundIndex(kLds, earlier)])
       return abi::RaceClass::ScopeTooSmall;
+    if (!core::isCopies(earlier) && shadow.named && shadow.named->between(wave, earlier, kLds, c.previous.generation()))
+      return abi::RaceClass::MissingFence;
     return c.raceClass;
   }
 };

@@ -263,6 +263,34 @@ public:
     }
   }
 
+  void namedBarrier(WaveView &wave, LaneMask exec, abi::NamedBarrierOperation operation, uint32_t barrier,
+                    uint64_t phase) override {
+    using enum abi::NamedBarrierOperation;
+    WorkgroupShadow *s = shadowOf(wave);
+    if (!s)
+      return;
+    if (!s->named)
+      s->named = std::make_unique<NamedBarrierOrder>();
+    WaveOrder &order = s->order->wave(wave.wave);
+    switch (operation) {
+    case Init: return s->named->discard(barrier, phase);
+    case Join: return;
+    case Signal:
+    case Leave:
+      s->named->arrive(order, barrier, phase);
+      return noteGeneration(*s, wave.wave);
+    case Wait: break;
+    }
+    const Bounds before = order.clock.local;
+    if (!s->named->wait(order, barrier, phase)) {
+      ++s->counters.orderUnknown;
+      s->dispatch->loseOrder();
+    }
+    s->noteAcquired(before, order.clock.local);
+    s->orderChanged(wave.wave);
+    lanesLearn(*s, wave, exec);
+  }
+
   void workgroupEnd(void *workgroupData) override {
     auto *s = static_cast<WorkgroupShadow *>(workgroupData);
     if (!s)
@@ -287,7 +315,9 @@ public:
     add(out->globalAccesses, s->counters.globalAccesses);
     add(out->orderUnknown, s->counters.orderUnknown);
     add(out->waitsUnknown, s->counters.waitsUnknown);
-    __atomic_fetch_or(&out->checkedSpaces, abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies, __ATOMIC_RELAXED);
+    constexpr uint64_t spaces =
+        abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies | abi::kFollowsNamedBarriers;
+    __atomic_fetch_or(&out->checkedSpaces, spaces, __ATOMIC_RELAXED);
     add(out->outsideBudget, s->counters.outsideBudget);
     add(out->lanesUnchecked, s->counters.lanesUnchecked);
     s->dispatch->takeLosses([&](uint64_t lost, uint64_t unrecorded, uint64_t unknown) {
@@ -446,9 +476,12 @@ private:
           const bool sameGroup = p.workgroup == s->workgroup;
           // Two atomics conflict only where the scope of one does not include the other side.
           const bool atomics = p.atomic && (bits & abi::kAccessAtomic);
-          const abi::RaceClass raceClass = c.scopeTooSmall || atomics               ? abi::RaceClass::ScopeTooSmall
-                                           : sameGroup && p.epoch != uint8_t(epoch) ? abi::RaceClass::MissingFence
-                                                                                    : abi::RaceClass::Race;
+          const bool behindBarrier =
+              sameGroup && (p.epoch != uint8_t(epoch) ||
+                            (s->named && s->named->between(wave.wave, p.wave, kGlobal, p.generation)));
+          const abi::RaceClass raceClass = c.scopeTooSmall || atomics ? abi::RaceClass::ScopeTooSmall
+                                           : behindBarrier            ? abi::RaceClass::MissingFence
+                                                                      : abi::RaceClass::Race;
           abi::RaceRecord r{};
           r.key = abi::raceKey(site, p.site, raceClass);
           r.raceClass = uint32_t(raceClass);

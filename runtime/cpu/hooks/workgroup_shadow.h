@@ -8,6 +8,7 @@
 #include "divergence.h"
 #include "global_check.h"
 #include "lane_history.h"
+#include "named_barrier_order.h"
 #include "wavesan/core/lds_access.h"
 #include "wavesan/core/race_table.h"
 
@@ -37,7 +38,8 @@ struct WorkgroupShadow {
   uint64_t taken = 0;         ///< bytes of the budget that `lines` holds
   std::optional<WorkgroupOrder> order; ///< clocks of its waves
   SyncTable ldsSync;                   ///< atomics on its LDS; small, as LDS is
-  bool orderedByAtomics = false;       ///< a wave has learnt of another's LDS accesses through an atomic
+  std::unique_ptr<NamedBarrierOrder> named; ///< null: no named barrier so far
+  bool orderedByAtomics = false; ///< a wave has learnt of another's LDS accesses through an atomic, or a named barrier
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
   /// Of a wave whose lanes are compared with one another.
@@ -85,6 +87,7 @@ struct WorkgroupShadow {
     waveCount = waves;
     order.emplace(workgroup, waves);
     ldsSync.clear();
+    named.reset();
     orderedByAtomics = false;
     evictions = 0;
     for (auto &l : lanes)

@@ -25,7 +25,7 @@
 ; OLD: error: wavesan: kernel 'k': processor 'gfx803' is not supported
 ; NVPTX: error: wavesan: target 'nvptx64-nvidia-cuda' is not supported
 ; SPIRV: error: wavesan: target 'spirv64-amd-amdhsa' is not supported
-; NAMED: error: wavesan: kernel 'k': named barriers are not supported yet
+; NAMED: error: wavesan: kernel 'k': named barriers by number and in inline assembly are not supported
 ; SCOPE: error: wavesan: kernel 'k': unknown synchronisation scope 'galaxy'
 ; TAKEN: error: wavesan: kernel 'k': 'k.wavesan' is already defined
 ; LTO: error: wavesan: link-time optimisation of device code

@@ -228,7 +228,7 @@ attributes #0 = { "target-cpu"="gfx1200" }
 
 ;--- named.ll
 target triple = "amdgcn-amd-amdhsa"
-; CHECK: error: wavesan: kernel 'k': named barriers are not supported yet
+; CHECK: error: wavesan: kernel 'k': named barriers by number and in inline assembly are not supported
 define amdgpu_kernel void @k() #0 {
   call void asm sideeffect "s_barrier_signal 1", "~{memory}"()
   ret void

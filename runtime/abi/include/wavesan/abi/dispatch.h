@@ -35,8 +35,9 @@ struct DispatchCounters {
 };
 static_assert(sizeof(DispatchCounters) == 128);
 
-/// The CPU agent's hooks check global memory and asynchronous copies; the device runtime does not yet.
-enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2, kChecksCopies = 4 };
+/// The CPU agent's hooks check global memory and asynchronous copies, and follow named barriers; the device runtime does
+/// not yet.
+enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2, kChecksCopies = 4, kFollowsNamedBarriers = 8 };
 
 /// Verdict classes of a record (DESIGN.md, "What a race is"). Values are stable.
 enum class RaceClass : uint32_t {

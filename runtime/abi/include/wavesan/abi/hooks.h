@@ -83,7 +83,10 @@ inline constexpr uint32_t kNoVariable = 0xffffffffu;
   X(GridLeave, "__wavesan_grid_leave") /* void(p5 state, i32 site) */                                                     \
   /* Before vector memory instructions that no other hook stands for, in functions that wait for a count above zero. */   \
   /* info: see issuedInfo(). */                                                                                           \
-  X(VmemIssued, "__wavesan_vmem_issued") /* void(p5 state, i32 info) */
+  X(VmemIssued, "__wavesan_vmem_issued") /* void(p5 state, i32 info) */                                                   \
+  /* Immediately before an operation on a named barrier (gfx1250), a wait: immediately after it. barrier: its address, of */ \
+  /* which bits 4 to 9 are its number; 0 for the barrier that the wave has joined. operation: NamedBarrierOperation.     */ \
+  X(NamedBarrier, "__wavesan_named_barrier") /* void(p5 state, i32 barrier, i32 operation, i32 site) */
 
 enum class Hook : uint32_t {
 #define WAVESAN_HOOK_ENUM(id, symbol) id,
@@ -160,6 +163,16 @@ enum WaitCompleted : uint32_t {
 };
 /// On this target (gfx9) the counter of loads counts stores as well.
 constexpr uint32_t kWaitVmemCountsStores = 128;
+
+/// operation operand of the named barrier hook. By LLVM's model of barriers a signal and a leave of one phase come before the
+/// waits that the phase ends.
+enum class NamedBarrierOperation : uint32_t {
+  Init,   ///< sets how many signals complete a phase
+  Join,   ///< makes it the barrier that the wave's waits and leaves are about
+  Signal, ///< counts one
+  Leave,  ///< from now on one signal less completes a phase
+  Wait,   ///< for the next phase since the join or the last wait
+};
 
 /// info operand of the wait hook: bits 0-7 WaitCompleted and kWaitVmemCountsStores; then counts above zero that were
 /// waited for, 0 for none: bits 8-15 of vector memory, bits 16-23 of asynchronous copies, bits 24-31 of LDS.
