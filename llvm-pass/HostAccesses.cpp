@@ -4,6 +4,7 @@
 
 #include "wavesan/abi/host_watch.h"
 
+#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -30,12 +31,20 @@ struct HostAccess {
   uint32_t Bits;
 };
 
-/// Memory that no command can use: the stack, unless HIP is given its address, which it would have to copy, and what
-/// nobody writes.
+/// The two forms that the function has in LLVM 19 to 22.
+template <class T> bool mayBeCaptured(const T *Object) {
+  if constexpr (requires { PointerMayBeCaptured(Object, false, false, 0u); })
+    return PointerMayBeCaptured(Object, /*ReturnCaptures=*/false, /*StoreCaptures=*/true);
+  else
+    return PointerMayBeCaptured(Object, /*ReturnCaptures=*/false);
+}
+
+/// Memory that no command can use: the stack, unless somebody is given its address (and may register it), and what nobody
+/// writes.
 bool isOutOfReach(const Value *Address) {
   const Value *Object = getUnderlyingObject(Address);
   if (isa<AllocaInst>(Object))
-    return true;
+    return !mayBeCaptured(Object);
   const auto *Global = dyn_cast<GlobalVariable>(Object);
   return Global && (Global->isConstant() || Global->isThreadLocal());
 }

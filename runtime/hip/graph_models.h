@@ -89,6 +89,13 @@ public:
   /// Null: never seen.
   std::shared_ptr<const LaunchableGraph> launchable(const void *exec);
 
+  /// Everything but the kernels' names.
+  void forgetGraphs() {
+    Graphs.clear();
+    Owners.clear();
+    Execs.clear();
+    Captures.clear();
+  }
   void addKernelName(const void *function, const char *name) { Names[function] = name; }
 
 private:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 namespace wavesan::hip {
 
@@ -22,16 +23,27 @@ public:
     // What the device sees there now, it sees nothing else at.
     for (auto it = firstBehind(device); it != Blocks.end() && it->first < device + bytes;)
       it = Blocks.erase(it);
-    Blocks[device] = {bytes, host, ++Added};
+    Blocks[device] = {bytes, host};
+    Registered.insert({host, {device, bytes}}); // behind those of the same host address
   }
-  /// The host's memory is no longer seen: the latest that was added for it.
+  /// One registration of the host's memory ends, of several the oldest. Others may have the same device address.
   void remove(uint64_t host) {
-    auto latest = Blocks.end();
-    for (auto it = Blocks.begin(); it != Blocks.end(); ++it)
-      if (it->second.host == host && (latest == Blocks.end() || latest->second.number < it->second.number))
-        latest = it;
-    if (latest != Blocks.end())
-      Blocks.erase(latest);
+    auto [first, last] = Registered.equal_range(host);
+    if (first == last)
+      return;
+    const auto [device, gone] = first->second;
+    first = Registered.erase(first);
+    uint64_t left = 0;
+    for (auto it = first; it != last; ++it)
+      if (it->second.first == device)
+        left = std::max(left, it->second.second);
+    auto block = Blocks.find(device);
+    if (block == Blocks.end() || block->second.host != host)
+      return; // something else is there by now
+    if (left)
+      block->second.bytes = std::max(left, gone == block->second.bytes ? left : block->second.bytes);
+    else
+      Blocks.erase(block);
   }
   bool empty() const { return Blocks.empty(); }
 
@@ -55,7 +67,7 @@ public:
 
 private:
   struct Block {
-    uint64_t bytes, host, number;
+    uint64_t bytes, host;
   };
   using Map = std::map<uint64_t, Block>;
   /// The first block that ends behind the address.
@@ -65,8 +77,8 @@ private:
       --it;
     return it;
   }
-  Map Blocks; ///< by the device's address; they do not overlap
-  uint64_t Added = 0;
+  Map Blocks;                                                        ///< by the device's address; they do not overlap
+  std::multimap<uint64_t, std::pair<uint64_t, uint64_t>> Registered; ///< host address -> device address, bytes
 };
 
 } // namespace wavesan::hip

@@ -20,8 +20,7 @@ struct HostCall {
   StreamWatch *watch = nullptr;
   streams::CommandChecker::Ticket ticket = 0;
   void *function = nullptr, *user = nullptr; ///< the program's
-  bool started = false;
-  streams::Clock after; ///< what the host knows once it has started; null: HIP's call has not returned yet
+  streams::Clock after; ///< what the host knows once it has started
   HostAccesses accesses;
 };
 

@@ -115,11 +115,27 @@ bool sameShape(const abi::DispatchShapeSeen &launch, const abi::DispatchShapeSee
 
 } // namespace
 
+void StreamWatch::afterForkInChild() noexcept {
+  try {
+    Checker.reset(); // first: it may be large
+    Order = {};
+    Streams.clear();
+    Memory = {};
+    Host = {};
+    Graphs.forgetGraphs();
+    Tool = {};
+    Attached = false;
+    reset();
+    noteBusy();
+  } catch (...) {
+    std::terminate(); // no memory for an empty history
+  }
+  Mutex.unlock();
+}
+
 void StreamWatch::reset() { Checker = std::make_unique<streams::CommandChecker>(HistoryBytes); }
 
 void StreamWatch::stream(const StreamInfo &info, streams::Calls made) noexcept try {
-  if (Abandoned)
-    return;
   std::lock_guard lock(Mutex);
   Order.addStream(info.id, typeOf(info), info.device);
   Streams[info.id] = {typeOf(info), info.kind == StreamKind::PerThreadDefault, std::move(made)};
@@ -128,8 +144,6 @@ void StreamWatch::stream(const StreamInfo &info, streams::Calls made) noexcept t
 }
 
 void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
-  if (Abandoned)
-    return;
   const Action action = infoOf(record.id).action;
   const bool launch = isLaunch(record) && !record.capture;
   if (Attached && (isCommand(action) || action == Action::StreamCreate || GraphModels::concerns(record.id)))
@@ -142,6 +156,8 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
   if (hostFunction) {
     if (!Attached)
       return;
+    // HIP may call it, and it may wake others, before HIP's call returns.
+    flushHost();
     auto host = std::make_shared<HostCall>();
     host->watch = this;
     host->function = const_cast<void *>(arguments.pointers[0]);
@@ -149,6 +165,8 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
     call.launch = host->ticket = Checker->beginLaunch();
     Checker->bind(host->ticket, 0);
     call.hostCall = std::move(host);
+    submit(call, record, arguments);
+    noteBusy();
   } else if (launch) {
     call.launch = Checker->beginLaunch();
     if (infoOf(record.id).category == Category::Graph)
@@ -171,11 +189,14 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
 }
 
 void StreamWatch::fail(WatchedCall &call) noexcept {
-  if (!call.launch || Abandoned)
+  if (!call.launch)
     return;
   launchUnderWay = {};
   std::lock_guard lock(Mutex);
-  Checker->cancel(call.launch);
+  if (call.hostCall) // it is in its stream already
+    Checker->deliverHost(call.launch, {}, {});
+  else
+    Checker->cancel(call.launch);
 }
 
 uint32_t StreamWatch::Busy = 0;
@@ -188,7 +209,7 @@ void StreamWatch::noteBusy() {
 }
 
 void StreamWatch::hostAccess(const void *address, uint64_t bytes, uint32_t bits, uint64_t from) noexcept try {
-  if (Abandoned || bytes == 0)
+  if (bytes == 0)
     return;
   HostCall *const function = currentHostCall();
   const bool unknown = !function && calledByHip(Hip);
@@ -206,22 +227,15 @@ void StreamWatch::hostAccess(const void *address, uint64_t bytes, uint32_t bits,
 /// What the function's commands have left, the host knows from here on: the function may tell other threads at any
 /// time.
 void StreamWatch::hostFunctionStarts(HostCall &call) noexcept try {
-  if (Abandoned)
-    return;
   std::lock_guard lock(Mutex);
-  call.started = true;
-  if (call.after) {
-    flushHost();
-    hostWaits(call.after);
-    noteBusy();
-  }
+  flushHost();
+  hostWaits(call.after);
+  noteBusy();
 } catch (...) {
   ++Failures;
 }
 
 void StreamWatch::hostFunctionEnds(HostCall &call) noexcept try {
-  if (Abandoned)
-    return;
   std::vector<streams::FoundRace> races;
   {
     std::lock_guard lock(Mutex);
@@ -259,8 +273,6 @@ void StreamWatch::hostWaits(const Clock &known) {
 }
 
 void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
-  if (Abandoned)
-    return;
   launchUnderWay = {};
   const Action action = infoOf(record.id).action;
   std::lock_guard lock(Mutex);
@@ -272,7 +284,7 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
     return;
   }
   waits(record);
-  if (isCommand(action)) // a wait is one, too
+  if (isCommand(action) && !call.hostCall) // a wait is one, too; a host function has been submitted
     submit(call, record, arguments);
   if ((waitsForStream(action) && record.waitKind != WaitKind::None) || waitsForDevice(record, arguments))
     hostWaits(call.atEntry);
@@ -418,7 +430,7 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     submits = call.hostCall != nullptr;
     if (submits)
       call.hostCall->after = streams::StreamOrder::after(command->order);
-    hostWaitsForIt = !submits || call.hostCall->started;
+    hostWaitsForIt = !submits;
     break;
   default:
     submits = false;
@@ -446,8 +458,6 @@ std::vector<streams::Range> StreamWatch::byHost(std::vector<streams::Range> rang
 }
 
 void StreamWatch::alias(const void *host, const void *device, uint64_t bytes) noexcept try {
-  if (Abandoned)
-    return;
   std::lock_guard lock(Mutex);
   if (bytes)
     Memory.aliases.add(reinterpret_cast<uint64_t>(host), reinterpret_cast<uint64_t>(device), bytes);
@@ -458,8 +468,6 @@ void StreamWatch::alias(const void *host, const void *device, uint64_t bytes) no
 }
 
 void StreamWatch::report() noexcept try {
-  if (Abandoned)
-    return;
   std::vector<streams::FoundRace> races; // also where nobody wants them: what is compared is forgotten
   {
     std::lock_guard lock(Mutex);
@@ -505,8 +513,6 @@ void StreamWatch::attach(const abi::StreamCheckTool *tool) {
 
 uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t,
                            uint64_t dispatch) noexcept try {
-  if (Abandoned)
-    return 0;
   std::lock_guard lock(Mutex);
   if (!launchUnderWay.ticket || !sameShape(launchUnderWay.shape, shape)) {
     ++Checker->counts.unbound;
@@ -523,8 +529,6 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
 
 void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
                           const abi::DispatchAccesses *accesses) noexcept try {
-  if (Abandoned)
-    return;
   std::vector<streams::FoundRace> races;
   {
     std::lock_guard lock(Mutex);

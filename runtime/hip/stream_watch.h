@@ -74,8 +74,10 @@ public:
   void alias(const void *host, const void *device, uint64_t bytes) noexcept;
   void finish(abi::StreamCheckCounts &counts) noexcept;
 
-  /// In a forked child: whose commands are its parent's.
-  void abandon() { Abandoned = true; }
+  // Around a fork. The child begins anew: what its parent has under way is not its own.
+  void beforeFork() { Mutex.lock(); }
+  void afterForkInParent() { Mutex.unlock(); }
+  void afterForkInChild() noexcept;
 
 private:
   struct State;
@@ -107,7 +109,7 @@ private:
   static uint32_t Busy;
   abi::StreamCheckTool Tool{};
   std::function<void(const RaceMark &)> Mark;
-  std::atomic<bool> Attached{false}, Abandoned{false};
+  std::atomic<bool> Attached{false};
   uint64_t HostLost = 0;             ///< of host functions that have ended
   std::atomic<uint64_t> Failures{0}; ///< calls that could not be followed
 };

@@ -35,6 +35,9 @@ WaitKind waitKindOf(Action action) {
   }
 }
 
+/// HIP puts it into the stream, and does not record it, while the stream is captured (5.2 to 6.2).
+bool canBeCaptured(CallId id) { return id != CallId::hipStreamAddCallback && id != CallId::hipStreamAddCallback_spt; }
+
 bool isQuery(Action action) { return action == Action::EventQuery || action == Action::StreamQuery; }
 
 /// Whether the capture is over although hipStreamEndCapture reports an error.
@@ -107,7 +110,7 @@ void Tracer::afterForkInChild() {
   static_cast<void>(Streams.release());
   static_cast<void>(Values.release());
   if (Watch)
-    Watch->abandon();
+    Watch->afterForkInChild();
   Producers = std::make_unique<EventProducers>();
   Streams = std::make_unique<StreamTable>();
   Values = std::make_unique<ValueProducers>();
@@ -135,7 +138,7 @@ void Tracer::begin(CallState &state, CallId id, const CallArguments &arguments, 
       state.key = streamKey(arguments.stream, info.perThread(), thread.device, thread.id);
       const StreamTable::Use use = Streams->use(state.key, command);
       record.clock = use.clock;
-      record.capture = command ? use.capture : 0;
+      record.capture = command && canBeCaptured(id) ? use.capture : 0;
       last = use.last;
       if (use.fresh) {
         emit(*use.fresh);
@@ -152,6 +155,7 @@ void Tracer::begin(CallState &state, CallId id, const CallArguments &arguments, 
       state.event = Producers->take(arguments.events[0]);
     if (info.action == Action::StreamDestroy)
       state.stream = Streams->take(state.key);
+    record.begin = now();
     if (Watch)
       Watch->begin(state.watched, record, arguments);
     state.recorded = true;

@@ -58,8 +58,16 @@ public:
   void threadEnds(uint32_t thread) noexcept;
 
   /// Around fork(): no lock is held by a thread that the child does not have.
-  void beforeFork() { SinkMutex.lock(); }
-  void afterForkInParent() { SinkMutex.unlock(); }
+  void beforeFork() {
+    SinkMutex.lock();
+    if (Watch)
+      Watch->beforeFork();
+  }
+  void afterForkInParent() {
+    if (Watch)
+      Watch->afterForkInParent();
+    SinkMutex.unlock();
+  }
   /// The child starts a trace of its own.
   void afterForkInChild();
 

@@ -75,7 +75,7 @@ void MemoryMap::remove(Kind kind, const void *handle) {
                                                 : Live.equal_range(reinterpret_cast<uint64_t>(handle));
   auto found = Live.end();
   for (; it != end; ++it)
-    if (matches(it->second) && (found == Live.end() || it->second.number > found->second.number))
+    if (matches(it->second) && (found == Live.end() || it->second.number < found->second.number))
       found = it;
   if (found != Live.end())
     bury(found);

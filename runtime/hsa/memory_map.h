@@ -35,7 +35,7 @@ public:
   /// A variable of an executable.
   void addVariable(uint64_t executable, std::string name, uint64_t address, uint64_t bytes);
 
-  /// Ends the range of this kind and handle, the latest if there are several. To be called before the memory is really
+  /// Ends the range of this kind and handle, of several the oldest, as unlocking does. To be called before the memory is really
   /// freed, because then the address may be allocated again at once.
   void remove(Kind kind, const void *handle);
   void removeExecutable(uint64_t executable);

@@ -227,6 +227,20 @@ TEST_F(MemoryTest, NeighboursInOnePageCanBothBeLocked) {
   ASSERT_OK(hsa_amd_memory_unlock(host));
 }
 
+TEST_F(MemoryTest, ALockOfTheSameAddressOutlivesAnEarlierOneThatIsUnlockedLate) {
+  alignas(4096) static uint32_t host[4096];
+  std::memset(host, 0, sizeof(host));
+  void *first = nullptr, *second = nullptr;
+  ASSERT_OK(hsa_amd_memory_lock(host, 4096, &gpu, 1, &first));
+  ASSERT_OK(hsa_amd_memory_lock(host, 8192, &gpu, 1, &second)); // larger: not part of the first one
+  ASSERT_NE(first, second);
+  ASSERT_OK(hsa_amd_memory_unlock(host));
+  runAppend(static_cast<uint32_t *>(second), 7);
+  EXPECT_EQ(host[1], 7u);
+  ASSERT_OK(hsa_amd_memory_unlock(host));
+  EXPECT_EQ(hsa_amd_memory_unlock(host), HSA_STATUS_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(MemoryTest, NoWriteIsLostWhilePagesMove) {
   // Threads count in memory next to the locked words while it is moved again and again.
   constexpr int rounds = 40, threads = 3;

@@ -32,14 +32,24 @@ TEST(HostAliases, RangesAreCutWhereBlocksBeginAndEnd) {
   EXPECT_EQ(aliases.hostAddress(150), 150u);
 }
 
-TEST(HostAliases, TheLatestRegistrationOfAnAddressEndsFirst) {
+TEST(HostAliases, TheOldestRegistrationOfAnAddressEndsFirst) {
   HostAliases aliases;
   aliases.add(1000, 700, 10);
-  aliases.add(1000, 300, 10); // a copy pins it once more
+  aliases.add(1000, 300, 20); // registered again, before HIP has given up the first one
   aliases.remove(1000);
-  EXPECT_EQ(aliases.hostAddress(700), 1000u);
-  EXPECT_EQ(aliases.hostAddress(300), 300u);
+  EXPECT_EQ(aliases.hostAddress(700), 700u);
+  EXPECT_EQ(aliases.hostAddress(300), 1000u);
   aliases.remove(1000);
+  aliases.remove(1000);
+  EXPECT_TRUE(aliases.empty());
+}
+
+TEST(HostAliases, OneDeviceAddressLastsAsLongAsItsLastRegistration) {
+  HostAliases aliases;
+  aliases.add(1000, 700, 10);
+  aliases.add(1000, 700, 10);
+  aliases.remove(1000);
+  EXPECT_EQ(aliases.hostAddress(705), 1005u);
   aliases.remove(1000);
   EXPECT_TRUE(aliases.empty());
 }

@@ -271,6 +271,42 @@ TEST_F(StreamWatchTest, AHostFunctionIsACommandAndTheHostKnowsOnceItRuns) {
   EXPECT_TRUE(races.empty());
 }
 
+TEST_F(StreamWatchTest, AHostFunctionMayRunAndWakeOthersBeforeItsCallReturns) {
+  void *pinned = memory(1 << 20);
+  call(CallId::hipHostMalloc, static_cast<void *>(&pinned), uint64_t(kBytes), 0u);
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(1));
+  CallArguments arguments;
+  arguments.add(stream(1));
+  arguments.add(static_cast<const void *>(&pinned));
+  arguments.add(static_cast<const void *>(nullptr));
+  CallState state;
+  tracer.begin(state, CallId::hipLaunchHostFunc, arguments, thread);
+  ASSERT_NE(state.watched.hostCall, nullptr);
+  watch().hostFunctionStarts(*state.watched.hostCall);
+  watch().hostAccess(pinned, 4, abi::kAccessWrite, 1); // of somebody whom it has told
+  call(CallId::hipMemsetAsync, pinned, 0, uint64_t(kBytes), stream(2));
+  watch().hostFunctionEnds(*state.watched.hostCall);
+  tracer.end(state, arguments, thread, kHipSuccess);
+  call(CallId::hipDeviceSynchronize);
+  EXPECT_TRUE(races.empty());
+}
+
+TEST_F(StreamWatchTest, AHostFunctionThatHipRefusesHoldsUpNobody) {
+  callWith(CallId::hipStreamAddCallback, 1, [] {}, stream(1), static_cast<const void *>(this), static_cast<const void *>(nullptr), 0u);
+  fill(1);
+  fill(2);
+  EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, AChildBeginsAnew) {
+  fill(1);
+  watch().beforeFork();
+  watch().afterForkInChild();
+  EXPECT_EQ(*StreamWatch::busy(), 0u);
+  fill(2); // nobody is attached
+  EXPECT_TRUE(races.empty());
+}
+
 TEST_F(StreamWatchTest, RegisteredMemoryIsOneMemoryAtBothAddresses) {
   call(CallId::hipHostRegister, memory(1 << 20), uint64_t(4096), 0u);
   watch().alias(memory(1 << 20), memory(1 << 24), 4096);

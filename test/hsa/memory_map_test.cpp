@@ -92,11 +92,11 @@ TEST_F(MemoryMapTest, RegisteredMemoryGoesByItsHostAddress) {
   EXPECT_EQ(find(0x1004, 1), "h1 +4 of 256"); // commands are compared by the host's address
   EXPECT_EQ(find(0x1100, 1), "");
   latest = 1;
-  map.remove(Kind::RegisteredHost, at(0x1000));
-  EXPECT_EQ(find(0xa004, 2), "");
-  EXPECT_EQ(find(0x9004, 2), "h1 +4 of 256");
-  map.restore(Kind::RegisteredHost, at(0x1000));
+  map.remove(Kind::RegisteredHost, at(0x1000)); // the first one
+  EXPECT_EQ(find(0x9004, 2), "");
   EXPECT_EQ(find(0xa004, 2), "h2 +4 of 256");
+  map.restore(Kind::RegisteredHost, at(0x1000));
+  EXPECT_EQ(find(0x9004, 2), "h1 +4 of 256");
 }
 
 TEST_F(MemoryMapTest, VariablesGoWithTheirExecutable) {

@@ -93,6 +93,10 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
   launch.hooks = nativeHooks();
   launch.cancel = &cancel;
   launch.stuckLimit = options().stuck_limit;
+  launch.watchAfterMs = uint64_t(options().watchdog_seconds) * 1000;
+  launch.standing = [](const std::string &text) {
+    std::fprintf(stderr, "wavesan: %s\n  (option watchdog_seconds)\n", text.c_str());
+  };
   cpu::ForcedOrder order{};
   if (const std::optional<abi::Schedule> schedule = currentSchedule()) {
     launch.seed = schedule->seed;

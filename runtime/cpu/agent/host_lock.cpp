@@ -94,11 +94,12 @@ hsa_status_t unlockHostMemory(void *host) {
   if (!host)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   void *base = nullptr;
-  bool found = allocations().with(host, [&](Allocation &a) {
+  const auto unlock = [&](Allocation &a) {
     if (a.type == HSA_EXT_POINTER_TYPE_LOCKED && --a.locks == 0)
       base = a.base;
-  });
-  if (!found)
+  };
+  // HIP gives a registration up when nothing uses it any more, perhaps after the program has made the next one there.
+  if (!allocations().withFirstLock(host, unlock) && !allocations().with(host, unlock))
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   if (!base || !allocations().remove(base))
     return HSA_STATUS_SUCCESS;

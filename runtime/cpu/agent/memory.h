@@ -90,6 +90,16 @@ public:
     return a != nullptr;
   }
 
+  /// The same for host memory that was locked at this address: of several the one that was locked first.
+  template <class F> bool withFirstLock(const void *host, F f) {
+    std::lock_guard lock(Mutex);
+    auto first = ByHostBase.lower_bound(reinterpret_cast<uintptr_t>(host)); // equal keys are in the order of insertion
+    if (first == ByHostBase.end() || first->first != reinterpret_cast<uintptr_t>(host))
+      return false;
+    f(ByBase.at(first->second));
+    return true;
+  }
+
 private:
   Allocation *findLocked(const void *address);
 

@@ -5,6 +5,7 @@
 #include "function.h"
 #include "handlers.h"
 #include "lanes.h"
+#include "watchdog.h"
 #include "workgroup.h"
 
 #include <algorithm>
@@ -26,6 +27,8 @@ void enterBlock(Wave &w, const Function &f, uint32_t block) {
     return;
   w.group->clock += uint64_t(kFuel - w.fuel);
   w.fuel = kFuel;
+  if (Watchdog *watchdog = w.group->launch->watchdog)
+    watchdog->look();
   const auto *cancel = w.group->launch->launch->cancel;
   if (cancel && cancel->load(std::memory_order_relaxed) && w.stop != Stop::Fault)
     w.stop = Stop::Cancelled;

@@ -163,6 +163,10 @@ struct Launch {
   uint64_t stuckLimit = uint64_t(1) << 32;
   const ForcedOrder *forced = nullptr; ///< needs `hooks`
   bool perturb = false; ///< the seed also decides which workgroups run side by side, and when they take turns
+  /// If the dispatch still runs after this time, and after twice as long each time again, `standing` gets a text of several
+  /// lines: how far it is, and at which source lines its waves stand. 0: never.
+  uint64_t watchAfterMs = 0;
+  std::function<void(const std::string &)> standing = nullptr;
   const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
 };
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "interleave.h"
 
+#include "watchdog.h"
+
 #include <algorithm>
 #include <thread>
 
@@ -31,8 +33,12 @@ class Interleaver {
 public:
   Interleaver(LaunchState &launch, const Shape &shape, ResidencyPool &pool)
       : launch(launch), shape(shape), pool(pool), limit(residentLimit(launch, shape)), perturb(launch.launch->perturb),
-        random(launch.launch->seed, kStream) {}
+        random(launch.launch->seed, kStream),
+        watchdog(launch, shape.count, [this](uint64_t &ended) { return standing(ended); }) {
+    launch.watchdog = launch.launch->watchAfterMs ? &watchdog : nullptr;
+  }
   ~Interleaver() {
+    launch.watchdog = nullptr;
     for (auto &r : residents)
       retire(std::move(r));
     if (spare)
@@ -60,6 +66,8 @@ private:
   std::unique_ptr<Residency> spare;                  ///< of the workgroup that ended last: its memory is warm
   const bool perturb;
   Random random; ///< of perturbed turns
+  Watchdog watchdog;
+  const Residency *running = nullptr;
   uint32_t quietRounds = 0; ///< since one ended
   bool backwards = false;                            ///< direction of the next round
   Outcome outcome;
@@ -83,6 +91,19 @@ private:
     spare = std::move(r);
   }
 
+  std::vector<Watchdog::Standing> standing(uint64_t &ended) const {
+    std::vector<Watchdog::Standing> all;
+    auto add = [&](const Residency *r) {
+      if (r && std::none_of(all.begin(), all.end(), [&](const auto &s) { return s.group == &r->workgroup(); }))
+        all.push_back({&r->workgroup(), r->waitingWaves()});
+    };
+    add(running);
+    for (const auto &r : residents)
+      add(r.get());
+    ended = next - all.size();
+    return all;
+  }
+
   /// Null with `outcome` set if there is no memory even for one workgroup; null if there is none for another one.
   std::unique_ptr<Residency> vacant() {
     if (spare)
@@ -99,7 +120,9 @@ private:
 
   /// Gives the workgroup a turn and takes it over if it is not suspended. False after an error.
   bool turn(std::unique_ptr<Residency> &r, uint32_t budget) {
+    running = r.get();
     outcome = r->run(launch, budget);
+    running = nullptr;
     if (r->suspended())
       return true;
     retire(std::move(r));

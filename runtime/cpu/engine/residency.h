@@ -49,6 +49,9 @@ public:
   Outcome run(LaunchState &launch, uint32_t budget);
   /// True if the last run() ended because of the budget.
   bool suspended() const { return isSuspended; }
+  const Workgroup &workgroup() const { return group; }
+  /// Waves that wait at the workgroup's barrier.
+  uint64_t waitingWaves() const { return waiting; }
   /// Calls HookHandler::workgroupEnd, whatever state the workgroup is in. Once for each start().
   void finish(LaunchState &launch);
 

@@ -69,6 +69,8 @@ struct GridBarriers {
   std::map<uint32_t, Barrier> barriers;
 };
 
+class Watchdog;
+
 /// What the waves of a launch need from the program. Shared by all threads of the launch.
 struct LaunchState {
   const Launch *launch = nullptr;
@@ -90,6 +92,7 @@ struct LaunchState {
   uint64_t progress = 0;    ///< grows when a workgroup does something new (stuck_check.h)
   OrderForcer forcer;
   bool alone = true;        ///< no other workgroup of the launch is resident
+  Watchdog *watchdog = nullptr;
 };
 
 struct Workgroup {
