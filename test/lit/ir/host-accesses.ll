@@ -62,6 +62,17 @@ define i32 @own(i64 %i) {
   ret i32 %v
 }
 
+; The stack may be registered by whoever knows its address.
+; CHECK-LABEL: define i32 @given_away(
+; CHECK: call void {{.*}}(ptr %x, i64 4, i32
+define i32 @given_away() {
+  %x = alloca i32
+  call void @registers(ptr %x)
+  %v = load i32, ptr %x
+  ret i32 %v
+}
+declare void @registers(ptr)
+
 ; CHECK-LABEL: define linkonce_odr hidden void @__wavesan_host_start() comdat
 ; CHECK: call ptr @dlsym(ptr null, ptr
 

@@ -4,7 +4,7 @@
 ; What a kernel may write outside of its workgroups, for kernel replay.
 ; RUN: %opt -passes=wavesan,verify %s -o %t.bc
 ; RUN: llc -filetype=obj %t.bc -o %t.o
-; RUN: wavesan-site-dump %t.o | FileCheck %s
+; RUN: wavesan-site-dump --stores %t.o | FileCheck %s
 target triple = "amdgcn-amd-amdhsa"
 
 @tile = internal addrspace(3) global [64 x i32] poison, align 16

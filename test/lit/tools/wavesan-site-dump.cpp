@@ -35,7 +35,19 @@ static void printFrames(const abi::SiteTableView &Table, uint32_t Frame) {
   }
 }
 
-static void print(const abi::SiteTableView &Table) {
+static void printStores(const abi::SiteTableView &Table, const abi::KernelEntry &K) {
+  if (K.twin.length && !(K.flags & abi::kKernelStoresKnown))
+    outs() << "  stores anywhere\n";
+  for (uint32_t S = K.storeFirst; S < K.storeFirst + K.storeCount; ++S) {
+    abi::StoreEntry E = Table.store(S);
+    if (E.argument == abi::kNoArgument)
+      outs() << "  stores to variable " << Table.string(E.variable) << "\n";
+    else
+      outs() << "  stores through argument " << E.argument << " + " << E.offset << "\n";
+  }
+}
+
+static void print(const abi::SiteTableView &Table, bool Stores) {
   for (uint32_t I = 0; I < Table.kernelCount(); ++I) {
     abi::KernelEntry K = Table.kernel(I);
     outs() << "kernel " << Table.string(K.original) << " twin " << Table.string(K.twin) << " granule " << K.granuleLog2
@@ -43,15 +55,8 @@ static void print(const abi::SiteTableView &Table) {
            << Table.string(K.file) << ":" << K.line << "\n";
     for (uint32_t S = K.skipFirst; S < K.skipFirst + K.skipCount; ++S)
       outs() << "  skip " << Table.skip(S).count << ": " << Table.string(Table.skip(S).reason) << "\n";
-    if (K.twin.length && !(K.flags & abi::kKernelStoresKnown))
-      outs() << "  stores anywhere\n";
-    for (uint32_t S = K.storeFirst; S < K.storeFirst + K.storeCount; ++S) {
-      abi::StoreEntry E = Table.store(S);
-      if (E.argument == abi::kNoArgument)
-        outs() << "  stores to variable " << Table.string(E.variable) << "\n";
-      else
-        outs() << "  stores through argument " << E.argument << " + " << E.offset << "\n";
-    }
+    if (Stores)
+      printStores(Table, K);
   }
   for (uint32_t I = 0; I < Table.siteCount(); ++I) {
     abi::SiteEntry S = Table.site(I);
@@ -74,8 +79,9 @@ static void print(const abi::SiteTableView &Table) {
 
 int main(int argc, char **argv) {
   bool Ir = argc == 3 && StringRef(argv[1]) == "--ir";
-  if (argc != 2 && !Ir)
-    return fail("usage: wavesan-site-dump [--ir] FILE");
+  bool Stores = argc == 3 && StringRef(argv[1]) == "--stores";
+  if (argc != 2 && !Ir && !Stores)
+    return fail("usage: wavesan-site-dump [--ir | --stores] FILE");
   auto Buffer = MemoryBuffer::getFile(argv[argc - 1]);
   if (!Buffer)
     return fail(Twine(argv[argc - 1]) + ": " + Buffer.getError().message());
@@ -97,7 +103,7 @@ int main(int argc, char **argv) {
     auto Table = abi::parseSiteTable(*Contents, Why);
     if (!Table)
       return fail(Why);
-    print(*Table);
+    print(*Table, Stores);
     return 0;
   }
   return fail("no section " + Wanted);
