@@ -176,8 +176,6 @@ private:
     case Intrinsic::amdgcn_s_barrier_join:
     case Intrinsic::amdgcn_s_barrier_signal_var:
     case Intrinsic::amdgcn_s_barrier_leave:
-    case Intrinsic::amdgcn_s_get_barrier_state:
-    case Intrinsic::amdgcn_s_get_named_barrier_state:
     case Intrinsic::amdgcn_wave_barrier:
     case Intrinsic::amdgcn_ds_gws_barrier:
     case Intrinsic::lifetime_start:
@@ -190,7 +188,7 @@ private:
     default:
       break;
     }
-    if (isClusterBarrier(I))
+    if (isClusterBarrier(I) || isBarrierState(I))
       return;                  // as the other barriers above
     if (isTransposedLoad(I)) { // lanes swap what they read, but together they read what their addresses name
       typed(I, I.getArgOperand(0), I.getType(), Align(4), abi::kAccessRead, shortName(I));

@@ -45,6 +45,7 @@ struct Access {
   llvm::Value *Offset = nullptr; ///< of 32 bits, unsigned, added to Pointer; null: none
   unsigned Sequence = 0;         ///< of inline asm: its place among the hooks of the same call
   bool After = false;            ///< its hook goes behind the instruction
+  std::string Stored; ///< SiteEntry::stored (StoredConstants.h)
   std::optional<BufferAccess> Buffer; ///< through a buffer resource: Where is Global and Pointer null
 
   bool isAtomic() const { return (Bits & abi::kAccessAtomic) != 0; }

@@ -28,7 +28,7 @@ public:
     bool IsRange = A.Length || any_of(A.Runs, [](const ByteRun &R) { return R.Size > kWidestAccess; });
     uint64_t SiteSize = IsRange || A.Runs.size() != 1 ? 0 : A.Runs.front().Size;
     Site = B.getInt32(Sites.addSite(IsRange ? abi::SiteKind::Range : abi::SiteKind::Access, A.info(SiteSize), *A.I,
-                                    A.Variable, A.Opcode));
+                                    A.Variable, A.Opcode, A.Stored));
   }
 
   void emitBefore() {

@@ -61,6 +61,8 @@ inline bool isTransposedLoad(const llvm::IntrinsicInst &I) {
 
 inline bool isClusterBarrier(const llvm::IntrinsicInst &I) { return amdgcnName(I) == "s.cluster.barrier"; }
 
+inline bool isBarrierState(const llvm::IntrinsicInst &I) { return amdgcnName(I).starts_with("s.get."); }
+
 /// Clang marks the modules that it prepares for link-time optimisation. LLVM 19 does not tell a pass in any other way.
 inline bool isPreparedForLto(const llvm::Module &M) { return M.getModuleFlag("EnableSplitLTOUnit") != nullptr; }
 

@@ -117,8 +117,8 @@ uint32_t SiteRecorder::frameOf(const Instruction &I) {
 }
 
 uint32_t SiteRecorder::addSite(abi::SiteKind Kind, uint32_t Info, const Instruction &I, StringRef Variable,
-                               StringRef Opcode) {
-  Builder.sites.push_back({uint32_t(Kind), Info, frameOf(I), intern(Variable), intern(Opcode)});
+                               StringRef Opcode, StringRef Stored) {
+  Builder.sites.push_back({uint32_t(Kind), Info, frameOf(I), intern(Variable), intern(Opcode), intern(Stored)});
   return uint32_t(Builder.sites.size() - 1);
 }
 

@@ -70,8 +70,9 @@ std::string pathOfFile(const llvm::DIFile *File);
 class SiteRecorder {
 public:
   /// A new site at the source position of `I`. Ids are dense from 0. `Variable`: source name, empty when unknown.
+  /// `Stored`: SiteEntry::stored.
   uint32_t addSite(abi::SiteKind Kind, uint32_t Info, const llvm::Instruction &I, llvm::StringRef Variable,
-                   llvm::StringRef Opcode);
+                   llvm::StringRef Opcode, llvm::StringRef Stored = {});
   void addKernel(const llvm::Function &Original, const llvm::Function &Twin, const KernelSummary &Summary);
   /// A kernel that the user wants unchecked: an entry without a twin.
   void addLeftOut(const llvm::Function &Original);

@@ -12,10 +12,12 @@
 #include "LlvmVersions.h"
 #include "RuntimeLinking.h"
 #include "SourceLoops.h"
+#include "StoredConstants.h"
 #include "SyncInstrumentation.h"
 #include "TwinCloning.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
@@ -147,6 +149,12 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
   });
   if (unsigned Covered = removeCovered(F, *Choice, *Sync))
     Summary.Skips.add(abi::kSkipCovered, Covered);
+  if (IsTwin) { // the callers of other functions may write as well
+    const std::vector<std::string> Stored =
+        storedConstants(F, Choice->Accesses, *Sync, PostDominatorTree(F));
+    for (auto [A, Bytes] : zip(Choice->Accesses, Stored))
+      A.Stored = Bytes;
+  }
   Summary.Sites = uint32_t(Choice->Accesses.size());
   Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);

@@ -94,7 +94,9 @@ std::string signatureOf(const std::vector<DispatchRace> &races) {
   report::Document document;
   for (const DispatchRace &race : races)
     document.races.push_back(race.race);
-  document.summary.races = races.size();
+  document.summary.races = report::countOf(document.races, report::Severity::Error);
+  document.summary.warnings = report::countOf(document.races, report::Severity::Warning);
+  document.summary.notes = report::countOf(document.races, report::Severity::Note);
   return report::jsonText(document);
 }
 

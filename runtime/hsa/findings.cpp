@@ -198,12 +198,12 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       continue;
     }
     const std::string *suppression = nullptr;
-    if (auto rule = Severities.find(race.raceClass); rule != Severities.end()) {
-      if (rule->second.severity)
-        race.severity = *rule->second.severity;
-      else
-        suppression = &rule->second.name;
-    }
+    const auto rule = Severities.find(race.raceClass);
+    const ClassRule *choice = race.sameValue && SameValue ? &*SameValue : rule != Severities.end() ? &rule->second : nullptr;
+    if (choice && choice->severity)
+      race.severity = *choice->severity;
+    else if (choice)
+      suppression = &choice->name;
     if (!suppression)
       suppression = Known.match(race);
     KnownRaces.emplace(*keys[i], suppression != nullptr);
@@ -237,12 +237,17 @@ void Findings::sayIfRacy(uint64_t dispatch, std::string line) {
 }
 
 void Findings::addRace(const report::Race &race) {
-  const bool warning = race.severity == report::Severity::Warning;
-  ++(warning ? Sum.warnings : Sum.races);
-  if (!warning)
+  struct Counters {
+    uint64_t &all, &notPrinted;
+  };
+  const Counters count = race.severity == report::Severity::Error     ? Counters{Sum.races, Sum.racesNotPrinted}
+                         : race.severity == report::Severity::Warning ? Counters{Sum.warnings, Sum.warningsNotPrinted}
+                                                                      : Counters{Sum.notes, Sum.notesNotPrinted};
+  ++count.all;
+  if (race.severity == report::Severity::Error)
     Page.add(&abi::StatusPage::races);
-  if (Sum.races + Sum.warnings > MaxReports) {
-    ++(warning ? Sum.warningsNotPrinted : Sum.racesNotPrinted);
+  if (Sum.races + Sum.warnings + Sum.notes > MaxReports) {
+    ++count.notPrinted;
     return;
   }
   Out.text->onRace(race);

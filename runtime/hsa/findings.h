@@ -85,6 +85,10 @@ public:
   void setSeverity(abi::RaceClass c, std::optional<report::Severity> severity, std::string rule) {
     Severities[c] = {severity, std::move(rule)};
   }
+  /// The same of pairs of stores that always write the same value, whatever their class.
+  void setSameValue(std::optional<report::Severity> severity, std::string rule) {
+    SameValue = ClassRule{severity, std::move(rule)};
+  }
   /// One message for each suppression that has matched nothing.
   void namesUnusedSuppressions();
   /// Passes the summary to the sinks, the first time it is called.
@@ -111,6 +115,7 @@ private:
   std::map<std::string, bool> KnownRaces; ///< RaceKey::text -> suppressed
   std::set<std::string> PrintedErrors;
   std::map<abi::RaceClass, ClassRule> Severities;
+  std::optional<ClassRule> SameValue;
   std::map<uint64_t, std::vector<DispatchRace>> Watched; ///< by dispatch
   std::multimap<uint64_t, std::string> Remarks;            ///< of sayIfRacy()
   bool Finished = false;

@@ -263,8 +263,19 @@ report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint
                                                                  : abi::Scope::Workgroup;
   if (record.variableOffset != abi::kNoVariable)
     race.variableOffset = record.variableOffset;
+  race.sameValue = writesSameValue(record, kernel);
   race.situation = report::judgeSituation(race.current.frames, race.previous.frames, factsOf(sites));
   return race;
+}
+
+bool writesSameValue(const abi::RaceRecord &record, const Kernel &kernel) {
+  const auto raceClass = abi::RaceClass(record.raceClass);
+  if (raceClass != abi::RaceClass::Race && raceClass != abi::RaceClass::MissingFence &&
+      raceClass != abi::RaceClass::ScopeTooSmall && raceClass != abi::RaceClass::WaveOrder)
+    return false;
+  const abi::SiteTableView &sites = kernel.object->sites();
+  const std::string_view stored = sites.string(sites.site(record.current.site).stored);
+  return !stored.empty() && stored == sites.string(sites.site(record.previous.site).stored);
 }
 
 RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
@@ -277,7 +288,8 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
   if (key.swapped)
     std::swap(current, previous);
   key.text = kernel.name + '\n' + std::to_string(uint32_t(classOf(sites, record))) + '\n' +
-             std::to_string(record.space) + '\n' + current + '\n' + previous;
+             std::to_string(record.space) + (writesSameValue(record, kernel) ? "=" : "") + '\n' + current + '\n' +
+             previous;
   return key;
 }
 

@@ -34,6 +34,9 @@ bool isInOrder(const abi::RaceRecord &record, const Kernel &kernel);
 /// Only for plausible records.
 report::Race buildRace(const abi::RaceRecord &record, const Kernel &kernel, uint64_t dispatch, const MemoryMap &memory);
 
+/// Only for plausible records: two stores that are known to write the same to every byte that both write.
+bool writesSameValue(const abi::RaceRecord &record, const Kernel &kernel);
+
 RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
 
 /// Order of records that does not depend on where they stand in the table.

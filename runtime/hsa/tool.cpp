@@ -22,11 +22,15 @@ std::atomic<Tool *> CurrentTool{nullptr};
 
 /// The classes whose severity is a choice.
 void setSeverities(Findings &findings, const abi::Options &options) {
+  const auto severityOf = [](const std::string &value) -> std::optional<report::Severity> {
+    if (value == "off")
+      return std::nullopt;
+    return value == "note"      ? report::Severity::Note
+           : value == "warning" ? report::Severity::Warning
+                                : report::Severity::Error;
+  };
   const auto set = [&](abi::RaceClass c, const char *option, const std::string &value) {
-    std::optional<report::Severity> severity;
-    if (value != "off")
-      severity = value == "warning" ? report::Severity::Warning : report::Severity::Error;
-    findings.setSeverity(c, severity, std::string("option ") + option + "=off");
+    findings.setSeverity(c, severityOf(value), std::string("option ") + option + "=off");
   };
   set(abi::RaceClass::EarlyExit, "early_exit", options.early_exit);
   // Whoever asks for the language's order wants code that does not rest on what the compiler chooses.
@@ -35,6 +39,7 @@ void setSeverities(Findings &findings, const abi::Options &options) {
       !automatic                         ? options.wave_order_dependent
       : options.wave_order == "language" ? "error"
                                          : "warning");
+  findings.setSameValue(severityOf(options.same_value), "option same_value=off");
 }
 } // namespace
 

@@ -244,6 +244,8 @@ Race raceOf(const Value &value) {
   race.raceClass = classOf(value["class"]);
   if (value.has("severity")) // absent in reports of earlier versions
     race.severity = value["severity"].named(kSeverities);
+  if (value.has("sameValue"))
+    race.sameValue = value["sameValue"].flag();
   race.space = value["space"].named(kSpaces);
   race.order = value["order"].named(kOrders);
   race.situation = value["situation"].named(kSituations);
@@ -393,6 +395,8 @@ Document documentOf(const Json &json) {
     throw Damaged{"damaged report: summary.races is less than the races listed"};
   if (s.warnings < countOf(document.races, Severity::Warning))
     throw Damaged{"damaged report: summary.warnings is less than the warnings listed"};
+  if (s.notes < countOf(document.races, Severity::Note))
+    throw Damaged{"damaged report: summary.notes is less than the notes listed"};
   if (s.waitHazards < document.waitHazards.size())
     throw Damaged{"damaged report: summary.waitHazards is less than the wait hazards listed"};
   return document;

@@ -49,7 +49,7 @@ std::string totalText(size_t races, size_t causes) {
 
 std::string causeLine(const std::vector<Race> &races, const Cause &cause, const TextOptions &options) {
   const Race &first = races[cause.races.front()];
-  return (first.severity == Severity::Warning ? "warning: " : "") + className(first.raceClass) + " on " +
+  return severityPrefix(first.severity) + className(first.raceClass) + " on " +
          objectText(first) + " in kernel " + (first.kernel.empty() ? "unknown" : first.kernel) + ", " +
          missingText(first) + ": " +
          (cause.races.size() == 1

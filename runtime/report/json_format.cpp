@@ -138,6 +138,8 @@ Json raceJson(const Race &race) {
               {"dispatch", race.dispatch},
               {"waveSize", race.waveSize},
               {"bytes", race.size}};
+  if (race.sameValue)
+    out["sameValue"] = true;
   if (!race.variable.empty())
     out["variable"] = race.variable;
   if (race.variableOffset)

@@ -25,7 +25,7 @@ template <class Value> struct Named {
 inline constexpr Named<Order> kOrders[] = {{Order::ReadAfterWrite, "read-after-write"},
                                            {Order::WriteAfterRead, "write-after-read"},
                                            {Order::WriteAfterWrite, "write-after-write"}};
-inline constexpr Named<Severity> kSeverities[] = {{Severity::Error, "error"}, {Severity::Warning, "warning"}};
+inline constexpr Named<Severity> kSeverities[] = {{Severity::Error, "error"}, {Severity::Warning, "warning"}, {Severity::Note, "note"}};
 inline constexpr Named<Situation> kSituations[] = {{Situation::Unknown, "unknown"},
                                                    {Situation::StraightLine, "straight-line"},
                                                    {Situation::LoopCarried, "loop-carried"},
@@ -53,6 +53,7 @@ inline constexpr char kNoPlace[] = "none";
 /// Losses of the summary.
 inline constexpr Named<uint64_t Summary::*> kLosses[] = {{&Summary::racesNotPrinted, "racesNotPrinted"},
                                                          {&Summary::warningsNotPrinted, "warningsNotPrinted"},
+                                                         {&Summary::notesNotPrinted, "notesNotPrinted"},
                                                          {&Summary::laterOccurrences, "laterOccurrences"},
                                                          {&Summary::racesDropped, "racesDropped"},
                                                          {&Summary::historyOverflow, "historyOverflow"},
@@ -77,6 +78,7 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
 
 /// Absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kLaterCounts[] = {{&Summary::warnings, "warnings"},
+                                                              {&Summary::notes, "notes"},
                                                               {&Summary::coveredSites, "coveredSites"},
                                                               {&Summary::waitObjects, "waitObjects"},
                                                               {&Summary::waitHazards, "waitHazards"}};

@@ -89,15 +89,15 @@ std::string junitText(const Document &document) {
   TextOptions options;
   options.directory = document.directory;
   for (const Race &race : document.races) {
-    const bool warning = race.severity == Severity::Warning; // the format knows no warnings: a passed case with its text
-    cases.failures += !warning;
+    const bool error = race.severity == Severity::Error; // the format knows nothing else: else a passed case with its text
+    cases.failures += error;
     const std::string text = escaped(raceText(race, options));
     cases.add("wavesan." + (race.kernel.empty() ? std::string("unknown") : race.kernel),
-              (warning ? "warning: " : "") + className(race.raceClass) + " " +
+              severityPrefix(race.severity) + className(race.raceClass) + " " +
                   positionText(race.current, document.directory) + " against " +
                   positionText(race.previous, document.directory),
-              warning ? "<system-out>" + text + "</system-out>"
-                      : "<failure type=\"" + className(race.raceClass) + "\" message=\"" + escaped(reasonText(race)) +
+              !error ? "<system-out>" + text + "</system-out>"
+                     : "<failure type=\"" + className(race.raceClass) + "\" message=\"" + escaped(reasonText(race)) +
                             "\">" + text + "</failure>");
   }
   for (const WaitHazard &h : document.waitHazards) {

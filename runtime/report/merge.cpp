@@ -94,16 +94,23 @@ Document mergeDocuments(std::vector<Document> documents) {
   // Races that were only counted cannot be compared.
   merged.summary.races = saturatingSum(countOf(merged.races, Severity::Error), merged.summary.racesNotPrinted);
   merged.summary.warnings = saturatingSum(countOf(merged.races, Severity::Warning), merged.summary.warningsNotPrinted);
+  merged.summary.notes = saturatingSum(countOf(merged.races, Severity::Note), merged.summary.notesNotPrinted);
   merged.summary.waitHazards -= std::min(merged.summary.waitHazards, repeatedHazards);
   return merged;
 }
 
 size_t filterRaces(Document &document, const std::function<bool(const Race &)> &keep) {
-  const uint64_t errors = countOf(document.races, Severity::Error), warnings = document.races.size() - errors;
+  const std::pair<Severity, uint64_t Summary::*> counts[] = {{Severity::Error, &Summary::races},
+                                                             {Severity::Warning, &Summary::warnings},
+                                                             {Severity::Note, &Summary::notes}};
+  uint64_t before[std::size(counts)];
+  for (size_t i = 0; i < std::size(counts); ++i)
+    before[i] = countOf(document.races, counts[i].first);
   const size_t removed = std::erase_if(document.races, [&](const Race &race) { return !keep(race); });
-  const uint64_t errorsLeft = countOf(document.races, Severity::Error);
-  document.summary.races -= std::min(document.summary.races, errors - errorsLeft);
-  document.summary.warnings -= std::min(document.summary.warnings, warnings - (document.races.size() - errorsLeft));
+  for (size_t i = 0; i < std::size(counts); ++i) {
+    uint64_t &n = document.summary.*counts[i].second;
+    n -= std::min(n, before[i] - countOf(document.races, counts[i].first));
+  }
   return removed;
 }
 

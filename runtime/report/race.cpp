@@ -85,6 +85,10 @@ std::string accessText(uint32_t bits) {
   return atomic ? "atomic " + text : text;
 }
 
+std::string severityPrefix(Severity severity) {
+  return severity == Severity::Error ? "" : severity == Severity::Warning ? "warning: " : "note: ";
+}
+
 uint64_t countOf(const std::vector<Race> &races, Severity severity) {
   return uint64_t(std::count_if(races.begin(), races.end(), [&](const Race &r) { return r.severity == severity; }));
 }

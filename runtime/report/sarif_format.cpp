@@ -145,7 +145,9 @@ Json resultJson(const Race &race, const std::string &directory) {
   const bool apart = race.betweenWorkgroups();
   Json out = {{"ruleId", className(race.raceClass)},
               {"ruleIndex", ruleIndex(race.raceClass)},
-              {"level", race.severity == Severity::Warning ? "warning" : "error"},
+              {"level", race.severity == Severity::Error     ? "error"
+                        : race.severity == Severity::Warning ? "warning"
+                                                             : "note"},
               {"message", text(resultText(race))}};
   const std::string current = race.commands ? sideText(race.commands->current, race.current)
                                             : sideText(race.current, apart);

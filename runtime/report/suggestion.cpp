@@ -170,6 +170,8 @@ std::string reasonText(const Race &race) {
   if (race.divergence)
     return divergenceReason(race);
   std::string current = std::to_string(race.current.wave), previous = std::to_string(race.previous.wave);
+  if (race.sameValue)
+    return "nothing orders them, but both always write the same value, so which of them comes last makes no difference";
   if (race.raceClass == abi::RaceClass::MissingFence)
     return "a barrier lies between them, but the " + accessText(race.previous.bits) + " of wave " + previous +
            " may still be under way when the barrier lets wave " + current + " go on";

@@ -214,7 +214,7 @@ std::string relativePath(const std::string &file, const std::string &dir) {
 std::string raceText(const Race &race, const TextOptions &options) {
   const std::string kernel = race.kernel.empty() ? "unknown" : race.kernel;
   const bool apart = race.betweenWorkgroups();
-  std::string text = colored(std::string("wavesan: ") + (race.severity == Severity::Warning ? "warning: " : "") +
+  std::string text = colored(std::string("wavesan: ") + severityPrefix(race.severity) +
                                  className(race.raceClass) + ":",
                              kAlarm, options) +
                      (race.divergence ? " " + divergenceHead(race)

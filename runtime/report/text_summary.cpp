@@ -80,6 +80,7 @@ void lossLines(const Summary &s, std::vector<std::string> &lines) {
   };
   line(s.racesNotPrinted, "further race", "further races", " not printed (option max_reports)");
   line(s.warningsNotPrinted, "further warning", "further warnings", " not printed (option max_reports)");
+  line(s.notesNotPrinted, "further note", "further notes", " not printed (option max_reports)");
   line(s.laterOccurrences, "more conflict", "more conflicts", " of the races above after their report");
   line(s.racesDropped, "conflict", "conflicts", " dropped: the race table was full (option max_races)");
   line(s.historyOverflow, "access", "accesses",
@@ -143,6 +144,8 @@ std::string checkedText(const Summary &summary) {
                      std::to_string(summary.kernels) + " kernels: " + std::to_string(summary.races) + " races";
   if (summary.warnings != 0)
     text += ", " + std::to_string(summary.warnings) + " warnings";
+  if (summary.notes != 0)
+    text += ", " + std::to_string(summary.notes) + " notes";
   // Commands of one stream are ordered.
   if (summary.streams > 1 || summary.hostAccesses != 0 || onlyCommands(summary))
     text += ", " + counted(summary.commands, "command", "commands") + " in " +

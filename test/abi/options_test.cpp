@@ -68,7 +68,7 @@ TEST(Options, EveryChoiceRefusesOthers) {
     EXPECT_FALSE(errorsOf(std::string(o.name) + "='" + all.substr(0, all.find('|') + 1) + "'").empty());
     EXPECT_FALSE(errorsOf(o.name).empty()); // a bare name is true, which is none of them
   }
-  EXPECT_EQ(choices, 7u); // early_exit, wave_order, wave_order_dependent, color, gpu, hooks, capsule_of
+  EXPECT_EQ(choices, 8u); // early_exit, wave_order, wave_order_dependent, same_value, color, gpu, hooks, capsule_of
 }
 
 TEST(Options, NumbersAreWholeAndNotNegative) {

@@ -181,17 +181,20 @@ TEST(Formats, Json) {
   EXPECT_EQ(s["skippedSites"], Json::array({{{"reason", "inline asm"}, {"places", 2}}}));
 }
 
-TEST(Formats, WarningsAreNoFailures) {
+void expectNoFailure(Severity severity, const std::string &name, uint64_t Summary::*count) {
   Document d = sampleDocument();
   const size_t errors = d.races.size() - 1;
-  d.races[0].severity = Severity::Warning;
+  d.races[0].severity = severity;
+  d.races[0].sameValue = true;
   --d.summary.races;
-  d.summary.warnings = 1;
+  d.summary.*count = 1;
   const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
-  EXPECT_EQ(json["races"][0]["severity"], "warning");
+  EXPECT_EQ(json["races"][0]["severity"], name);
+  EXPECT_EQ(json["races"][0]["sameValue"], true);
+  EXPECT_FALSE(json["races"][1].contains("sameValue"));
   EXPECT_EQ(json["races"][1]["severity"], "error");
-  EXPECT_EQ(json["summary"]["warnings"], 1);
-  EXPECT_EQ(sarif["runs"][0]["results"][0]["level"], "warning");
+  EXPECT_EQ(json["summary"][name + "s"], 1);
+  EXPECT_EQ(sarif["runs"][0]["results"][0]["level"], name);
   EXPECT_EQ(sarif["runs"][0]["results"][1]["level"], "error");
   const std::string junit = junitText(d), before = junitText(sampleDocument());
   const auto failures = [](const std::string &xml) {
@@ -201,17 +204,25 @@ TEST(Formats, WarningsAreNoFailures) {
     return n;
   };
   EXPECT_EQ(failures(junit), failures(before) - 1);
-  EXPECT_NE(junit.find("name=\"warning: race "), std::string::npos) << junit;
+  EXPECT_NE(junit.find("name=\"" + name + ": race "), std::string::npos) << junit;
   std::string error;
   std::optional<Document> read = parseDocument(jsonText(d), error);
   ASSERT_TRUE(read) << error;
   EXPECT_EQ(countOf(read->races, Severity::Error), errors);
-  EXPECT_EQ(read->summary.warnings, 1u);
+  EXPECT_EQ(read->summary.*count, 1u);
+  EXPECT_TRUE(read->races[0].sameValue);
+  EXPECT_FALSE(read->races[1].sameValue);
+  TextOptions options;
+  EXPECT_EQ(raceText(d.races[0], options).find("wavesan: " + name + ": race: "), 0u);
+  EXPECT_NE(summaryText(d.summary, options).find(", 1 " + name + "s"), std::string::npos);
   Json damaged = json;
-  damaged["summary"]["warnings"] = 0;
+  damaged["summary"][name + "s"] = 0;
   EXPECT_FALSE(parseDocument(damaged.dump(), error));
-  EXPECT_EQ(error, "damaged report: summary.warnings is less than the warnings listed");
+  EXPECT_EQ(error, "damaged report: summary." + name + "s is less than the " + name + "s listed");
 }
+
+TEST(Formats, WarningsAreNoFailures) { expectNoFailure(Severity::Warning, "warning", &Summary::warnings); }
+TEST(Formats, NotesAreNoFailures) { expectNoFailure(Severity::Note, "note", &Summary::notes); }
 
 TEST(Formats, SarifHasWhatTheStandardRequires) {
   const Json j = Json::parse(sarifText(sampleDocument()));

@@ -88,6 +88,25 @@ TEST(Merge, NumbersOfHostileFilesDoNotWrapAround) {
   EXPECT_EQ(merged.processes, UINT64_MAX);
 }
 
+TEST(Merge, NotesAreNeitherRacesNorWarnings) {
+  Document a = withRaces({readOf(20, 1)}), b = withRaces({readOf(20, 1), readOf(21, 1)});
+  a.races[0].severity = Severity::Warning;
+  b.races[0].severity = b.races[1].severity = Severity::Note;
+  a.summary.races = b.summary.races = 0;
+  a.summary.warnings = 1;
+  b.summary.notes = 2;
+  b.summary.notesNotPrinted = 3;
+  Document merged = mergeDocuments({a, b});
+  ASSERT_EQ(merged.races.size(), 2u);
+  EXPECT_EQ(merged.races[0].severity, Severity::Warning);
+  EXPECT_EQ(merged.summary.races, 0u);
+  EXPECT_EQ(merged.summary.warnings, 1u);
+  EXPECT_EQ(merged.summary.notes, 4u);
+  filterRaces(merged, [](const Race &r) { return r.severity == Severity::Warning; });
+  EXPECT_EQ(merged.summary.warnings, 1u);
+  EXPECT_EQ(merged.summary.notes, 3u);
+}
+
 TEST(Merge, WarningsAreNoRaces) {
   Document a = withRaces({readOf(20, 1)}), b = a, c = withRaces({readOf(20, 1), readOf(21, 1)});
   a.races[0].severity = c.races[1].severity = Severity::Warning;

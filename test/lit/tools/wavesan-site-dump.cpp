@@ -5,6 +5,7 @@
 // wavesan-site-dump --ir FILE: writes the embedded bitcode to standard output.
 #include "wavesan/abi/site_table.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -67,6 +68,8 @@ static void print(const abi::SiteTableView &Table, bool Stores) {
     outs() << " '" << Table.string(S.opcode) << "'";
     if (S.variable.length)
       outs() << " of " << Table.string(S.variable);
+    if (S.stored.length)
+      outs() << " stores " << toHex(StringRef(Table.string(S.stored).data(), S.stored.length), /*LowerCase=*/true);
     printFrames(Table, S.frame);
     outs() << "\n";
   }

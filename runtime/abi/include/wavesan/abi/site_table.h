@@ -80,8 +80,12 @@ struct SiteEntry {
   uint32_t frame;       ///< innermost FrameEntry, or kNoFrame without debug info
   StringRef32 variable; ///< source name of the accessed variable; empty when unknown
   StringRef32 opcode;   ///< what the source does, for people: "load", "store", "atomicrmw add", "memcpy", "barrier"
+  /// Of a write whose bytes are the same in every execution: one byte if all of them are the same, else all of them (the address
+  /// is then a multiple of their number). So two such sites with equal `stored` write the same to every byte that both write.
+  /// Their waves write nothing else there before their next barrier. Empty: not known to be so.
+  StringRef32 stored;
 };
-static_assert(sizeof(SiteEntry) == 28);
+static_assert(sizeof(SiteEntry) == 36);
 /// Sites per module that the packed cells can name (core/cell.h); the pass fails above it.
 inline constexpr uint32_t kMaxSites = 1u << 22;
 
@@ -188,7 +192,7 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   }
   for (uint32_t i = 0; i < h.siteCount; ++i) {
     SiteEntry s = view.site(i);
-    if (bad(s.variable) || bad(s.opcode) || (s.frame != kNoFrame && s.frame >= h.frameCount))
+    if (bad(s.variable) || bad(s.opcode) || bad(s.stored) || (s.frame != kNoFrame && s.frame >= h.frameCount))
       return fail("site " + std::to_string(i) + ": index out of range");
   }
   for (uint32_t i = 0; i < h.frameCount; ++i) {

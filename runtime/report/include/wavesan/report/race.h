@@ -111,8 +111,8 @@ struct CommandPair {
   bool sameGraph = false;         ///< two launches of one executable graph
 };
 
-/// How much a finding counts: an error decides the exit status, a warning is printed and counted only.
-enum class Severity : uint8_t { Error, Warning };
+/// How much a finding counts: an error decides the exit status, a warning or a note is printed and counted only.
+enum class Severity : uint8_t { Error, Warning, Note };
 
 struct Race {
   abi::RaceClass raceClass = abi::RaceClass::Race;
@@ -135,6 +135,7 @@ struct Race {
   Access current;                                    ///< the access that found the conflict
   Access previous;                                   ///< the one before it
   uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included
+  bool sameValue = false; ///< both sides always write the same to the bytes that both write
   bool bothOrders = false;                           ///< the two sides were also seen the other way round
   uint64_t processes = 1;                            ///< processes that reported it; more than 1 only in merged reports
 
@@ -181,6 +182,8 @@ std::string accessText(uint32_t bits);
 
 // Names of values. Machine-readable formats use them, so they are stable.
 std::string className(abi::RaceClass c);                   ///< "race", "missing-fence", "scope-too-small"
+/// In front of a finding's class in texts: "warning: ", "note: ", nothing.
+std::string severityPrefix(Severity severity);
 std::string scopeName(abi::Scope scope);                   ///< "agent", ...
 std::string workgroupText(const uint32_t (&workgroup)[3]); ///< "(1,0,0)"
 

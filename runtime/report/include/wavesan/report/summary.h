@@ -27,6 +27,7 @@ struct Summary {
   uint64_t kernels = 0;         ///< distinct kernels with a checked dispatch
   uint64_t races = 0;           ///< distinct races, printed or not; suppressed ones and warnings excluded
   uint64_t warnings = 0;        ///< the same of findings that count as warnings
+  uint64_t notes = 0;           ///< the same of findings that count as notes
   uint64_t globalAccesses = 0;  ///< of checkedAccesses, those to global memory
   uint64_t dispatches = 0;      ///< kernel dispatches of the program, checked or not (runtime-internal ones excluded)
   uint64_t checkedDispatches = 0;
@@ -37,6 +38,7 @@ struct Summary {
   // Losses. Each is printed when it is not zero.
   uint64_t racesNotPrinted = 0;      ///< beyond the max_reports option
   uint64_t warningsNotPrinted = 0;   ///< the same of warnings
+  uint64_t notesNotPrinted = 0;      ///< the same of notes
   uint64_t laterOccurrences = 0;     ///< conflicts of printed races that came after their report
   uint64_t racesDropped = 0;         ///< conflicts whose site pair found no place in the race table
   uint64_t historyOverflow = 0;      ///< accesses whose record a cell could not keep
