@@ -9,6 +9,7 @@
 #include "call_hook.h"
 #include "capture.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -548,18 +549,14 @@ wavesan_graph_result_t wavesan_graph_visit(wavesan_graph_t handle,
       wavesan_graph_node_info_t info{};
       info.size = sizeof info;
       info.id = node->id;
-      info.kind = node->kind;
+      info.kind = node->type;
       info.name = node->name.c_str();
       info.function = node->function;
       info.stream = node->stream;
       info.dependencies = node->dependencies.data();
       info.dependency_count = node->dependencies.size();
-      const uint32_t grid[] = {node->grid.x, node->grid.y, node->grid.z};
-      const uint32_t workgroup[] = {node->workgroup.x, node->workgroup.y, node->workgroup.z};
-      for (int i = 0; i < 3; ++i) {
-        info.grid_size[i] = grid[i];
-        info.workgroup_size[i] = workgroup[i];
-      }
+      std::copy(node->grid, node->grid + 3, info.grid_size);
+      std::copy(node->workgroup, node->workgroup + 3, info.workgroup_size);
       info.group_segment_bytes = node->groupBytes;
       info.destination = node->to;
       info.source = node->from;
@@ -581,9 +578,11 @@ wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t handle, const char *pa
     if (desc && (desc->size < sizeof *desc || (numberOf(desc->mode) > WAVESAN_GRAPH_DUMP_SIMPLE) ||
                  (numberOf(desc->format) > WAVESAN_GRAPH_DUMP_JSON)))
       return invalidArgument();
-    const bool written =
-        writeDump(graph->id, Captures::instance().nodesOf(*graph), path,
-                  !desc || desc->mode == WAVESAN_GRAPH_DUMP_DETAILED, desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
+    const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(*graph));
+    const std::string text = streams::graphText({graph->id, ""}, nodes, streams::findConflicts(nodes),
+                                                !desc || desc->mode == WAVESAN_GRAPH_DUMP_DETAILED,
+                                                desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
+    const bool written = streams::writeGraphFile(path, text);
     return done(written ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_FILE);
   });
 }

@@ -4,9 +4,6 @@
 // Calls of HIP as nodes: what graph.h lists as recorded.
 #include "capture.h"
 
-#include <cstdlib>
-#include <cxxabi.h>
-
 namespace wavesan::graph {
 
 using hip::CallArguments;
@@ -14,15 +11,14 @@ using hip::CallId;
 
 namespace {
 
-/// "add(int*, int)" for "_Z3addPii".
-std::string kernelName(const char *linkage) {
-  if (!linkage)
-    return "a kernel";
-  int status = 0;
-  char *text = ::abi::__cxa_demangle(linkage, nullptr, nullptr, &status);
-  std::string name = status == 0 && text ? text : linkage;
-  std::free(text);
-  return name;
+/// `grid`: in workgroups. What a kernel touches is not known by its call.
+void setShape(Node &node, Dim3 grid, Dim3 workgroup) {
+  const uint32_t groups[] = {grid.x, grid.y, grid.z}, size[] = {workgroup.x, workgroup.y, workgroup.z};
+  for (int i = 0; i < 3; ++i) {
+    node.grid[i] = groups[i] * size[i];
+    node.workgroup[i] = size[i];
+  }
+  node.touchedKnown = false;
 }
 
 } // namespace
@@ -36,10 +32,9 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   node.name = node.function;
   auto kernel = [&](const void *function, const char *name, Dim3 grid, Dim3 workgroup, const void *arguments,
                     const void *extra, uint32_t groupBytes) {
-    node.kind = WAVESAN_GRAPH_NODE_KERNEL;
-    node.name = kernelName(name);
-    node.grid = {grid.x * workgroup.x, grid.y * workgroup.y, grid.z * workgroup.z};
-    node.workgroup = workgroup;
+    node.type = WAVESAN_GRAPH_NODE_KERNEL;
+    node.name = streams::displayName(name);
+    setShape(node, grid, workgroup);
     node.groupBytes = groupBytes;
     const KernelNodeParams params = {workgroup, static_cast<void **>(const_cast<void *>(extra)),     function,
                                      grid,      static_cast<void **>(const_cast<void *>(arguments)), groupBytes};
@@ -52,7 +47,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   auto touch = [&](const void *at, uint64_t bytes, bool write) {
     const auto begin = reinterpret_cast<uint64_t>(at);
     if (begin && bytes)
-      node.touched.push_back({begin, begin + bytes, write});
+      node.touched.push_back({begin, begin + bytes, uint8_t(write ? abi::kAccessWrite : abi::kAccessRead)});
   };
   auto rows = [&](const void *at, uint64_t pitch, uint64_t width, uint64_t height, bool write) {
     constexpr uint64_t kMaxRows = 1 << 12; // more are not looked at one by one
@@ -63,7 +58,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
         touch(static_cast<const char *>(at) + y * pitch, width, write);
   };
   auto copy = [&](const void *to, const void *from, uint64_t bytes, int kind) {
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = to;
     node.from = from;
     node.bytes = bytes;
@@ -74,7 +69,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     });
   };
   auto fill = [&](const void *to, uint32_t element, uint64_t pitch, uint64_t width, uint64_t height, uint32_t value) {
-    node.kind = WAVESAN_GRAPH_NODE_FILL;
+    node.type = WAVESAN_GRAPH_NODE_FILL;
     node.to = to;
     node.bytes = width * height * element;
     rows(to, pitch, width * element, height, true);
@@ -112,7 +107,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     return copy(p[0], p[1], n[2], kOnDevice);
   case CallId::hipMemcpy2DAsync:
   case CallId::hipMemcpy2DAsync_spt: {
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = p[0];
     node.from = p[1];
     node.bytes = n[2] * n[3];
@@ -129,7 +124,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipMemcpyToSymbolAsync_spt:
     if (!h.hipGraphAddMemcpyNodeToSymbol)
       break;
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.from = p[1];
     node.bytes = n[0];
     touch(p[1], n[0], false);
@@ -140,7 +135,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipMemcpyFromSymbolAsync_spt:
     if (!h.hipGraphAddMemcpyNodeFromSymbol)
       break;
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = p[0];
     node.bytes = n[0];
     touch(p[0], n[0], true);
@@ -161,7 +156,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     return fill(p[0], 1, n[0], n[2], n[3], uint8_t(n[1]));
   case CallId::hipLaunchHostFunc:
   case CallId::hipLaunchHostFunc_spt: {
-    node.kind = WAVESAN_GRAPH_NODE_HOST;
+    node.type = WAVESAN_GRAPH_NODE_HOST;
     const HostParams params = {reinterpret_cast<void (*)(void *)>(const_cast<void *>(p[0])), const_cast<void *>(p[1])};
     return addNode(stream, std::move(node), [&](auto... at) { return h.hipGraphAddHostNode(at..., &params); });
   }

@@ -59,6 +59,9 @@ bool isSynchronous(CallId);
 /// Grid and workgroup of the kernel that the call launches, in work-items; zeros: not known.
 abi::DispatchShapeSeen shapeOf(CallId, const CallArguments &);
 
+/// Bytes of LDS that it asks for beside the kernel's own.
+uint32_t groupBytesOf(CallId, const CallArguments &);
+
 } // namespace wavesan::hip
 
 #endif // WAVESAN_HIP_COMMAND_RANGES_H

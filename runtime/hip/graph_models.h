@@ -90,6 +90,11 @@ public:
   std::shared_ptr<const LaunchableGraph> launchable(const void *exec);
 
   void addKernelName(const void *function, const char *name) { Names[function] = name; }
+  /// Linkage name; null: not known.
+  const char *kernelName(const void *function) const {
+    auto found = Names.find(function);
+    return found == Names.end() ? nullptr : found->second.c_str();
+  }
 
 private:
   struct Model;

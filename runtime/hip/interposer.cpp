@@ -18,6 +18,8 @@
 #include <type_traits>
 #include <vector>
 
+#include <dlfcn.h>
+
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -183,6 +185,25 @@ __attribute__((destructor)) void unloaded() {
   noteObserved();
 }
 
+/// Markers of ROCTX, which programs have anyway. Its library, if there is one, gets them too.
+template <class Type> Type *realMarker(const char *symbol) {
+  return reinterpret_cast<Type *>(dlsym(RTLD_NEXT, symbol));
+}
+thread_local int rangeDepth = 0;
+std::atomic<uint64_t> lastRange{0};
+
+/// Null: no region is recorded.
+StreamWatch *regions() { return processTracer().active() ? processTracer().watch() : nullptr; }
+
+void enter(MarkerKind kind, const char *name) {
+  if (StreamWatch *watch = regions())
+    watch->enterRegion(kind, currentThread().id, name);
+}
+void leave(MarkerKind kind) {
+  if (StreamWatch *watch = regions())
+    watch->leaveRegion(kind, currentThread().id);
+}
+
 const abi::StreamCheck kStreamCheck = {
     abi::kAbiVersion,
     [](const abi::StreamCheckTool *tool) { processTracer().watch()->attach(tool); },
@@ -215,6 +236,37 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_hook(const Ca
 
 extern "C" __attribute__((visibility("default"))) const abi::StreamCheck *wavesan_stream_check() {
   return processTracer().watch() ? &kStreamCheck : nullptr;
+}
+
+// wavesan/graph.h.
+extern "C" __attribute__((visibility("default"))) void wavesan_region_begin(const char *name) {
+  enter(MarkerKind::Region, name);
+}
+extern "C" __attribute__((visibility("default"))) void wavesan_region_end() { leave(MarkerKind::Region); }
+
+extern "C" __attribute__((visibility("default"))) int roctxRangePushA(const char *name) {
+  enter(MarkerKind::Range, name);
+  auto *real = realMarker<int(const char *)>("roctxRangePushA");
+  return real ? real(name) : rangeDepth++;
+}
+extern "C" __attribute__((visibility("default"))) int roctxRangePop() {
+  leave(MarkerKind::Range);
+  if (auto *real = realMarker<int()>("roctxRangePop"))
+    return real();
+  return rangeDepth > 0 ? --rangeDepth : -1;
+}
+extern "C" __attribute__((visibility("default"))) uint64_t roctxRangeStartA(const char *name) {
+  auto *real = realMarker<uint64_t(const char *)>("roctxRangeStartA");
+  const uint64_t range = real ? real(name) : ++lastRange;
+  if (StreamWatch *watch = regions())
+    watch->startRange(range, name);
+  return range;
+}
+extern "C" __attribute__((visibility("default"))) void roctxRangeStop(uint64_t range) {
+  if (StreamWatch *watch = regions())
+    watch->stopRange(range);
+  if (auto *real = realMarker<void(uint64_t)>("roctxRangeStop"))
+    real(range);
 }
 
 /// Called by programs when they start, for each kernel.

@@ -147,6 +147,8 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
         }
         call.graph = std::make_shared<LaunchMatcher>(std::move(graph));
       }
+    if (Recorder && Recorder->active())
+      Recorder->beginLaunch(call.launch);
     launchUnderWay = {call.launch, shapeOf(record.id, arguments), call.graph.get()};
   } else if (waitsForStream(action)) {
     call.atEntry = Order.contentsOfStream(record.clock.stream);
@@ -163,6 +165,8 @@ void StreamWatch::fail(WatchedCall &call) noexcept {
   launchUnderWay = {};
   std::lock_guard lock(Mutex);
   Checker->cancel(call.launch);
+  if (Recorder)
+    Recorder->cancelled(call.launch);
 }
 
 uint32_t StreamWatch::Busy = 0;
@@ -215,8 +219,13 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
   if (record.capture) { // a node of a graph: executed by launches of the graph
     if (call.launch)
       Checker->cancel(call.launch);
+    if (Recorder && Recorder->active())
+      Recorder->skip("calls that became part of the program's own stream captures");
     return;
   }
+  if (Recorder && Recorder->active() && infoOf(record.id).category == Category::Launch && action == Action::None &&
+      record.id != CallId::hipModuleGetFunction)
+    Recorder->skip(std::string(infoOf(record.id).name) + ", whose stream is not among its arguments");
   waits(record);
   if (isCommand(action)) // a wait is one, too
     submit(call, record, arguments);
@@ -365,6 +374,8 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   default:
     submits = false;
   }
+  if (Recorder && Recorder->active())
+    addToRegion(call, record, arguments, *command, ranges);
   if (recordsEvent || hostWaitsForIt || info.action == Action::WriteValue)
     call.after = streams::StreamOrder::after(command->order);
   if (recordsEvent)
@@ -381,10 +392,15 @@ void StreamWatch::report() noexcept try {
   if (Abandoned)
     return;
   std::vector<streams::FoundRace> races; // also where nobody wants them: what is compared is forgotten
+  std::vector<RecordedRegion> regions;
   {
     std::lock_guard lock(Mutex);
     races = Checker->takeRaces();
+    if (Recorder)
+      regions = Recorder->take();
   }
+  for (RecordedRegion &region : regions)
+    RegionOut(std::move(region));
   pass(std::move(races));
 } catch (...) {
   ++Failures;
@@ -430,6 +446,8 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
     ++Checker->counts.unbound;
     return 0;
   }
+  if (Recorder)
+    Recorder->bound(launchUnderWay.ticket);
   Checker->bind(launchUnderWay.ticket, dispatch,
                 launchUnderWay.graph ? launchUnderWay.graph->match(shape, name, kernarg)
                                      : std::vector<streams::NodeIndex>());
@@ -443,13 +461,13 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
                           const abi::DispatchAccesses *accesses) noexcept try {
   if (Abandoned)
     return;
-  std::vector<streams::FoundRace> races;
   {
     std::lock_guard lock(Mutex);
     Checker->deliver(ticket, kernel, dispatch, accesses);
-    races = Checker->takeRaces();
+    if (Recorder)
+      Recorder->delivered(ticket, accesses);
   }
-  pass(std::move(races));
+  report();
 } catch (...) {
   ++Failures;
 }
@@ -462,6 +480,7 @@ void StreamWatch::finish(abi::StreamCheckCounts &counts) noexcept try {
     races = Checker->finish();
   }
   pass(std::move(races));
+  finishRegions();
   std::lock_guard lock(Mutex);
   counts = Checker->counts;
   counts.lost += Failures + Host.lost();

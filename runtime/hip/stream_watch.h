@@ -10,6 +10,7 @@
 #include "command_ranges.h"
 #include "graph_models.h"
 #include "host_accesses.h"
+#include "region_recorder.h"
 #include "trace_sink.h"
 
 #include <atomic>
@@ -59,6 +60,17 @@ public:
   /// Gets each race as well; called like the tool. To be set before the first call.
   void setMark(std::function<void(const RaceMark &)> mark) { Mark = std::move(mark); }
 
+  /// From here on regions are recorded; each is passed to `out` when it is complete, with no lock held. To be called
+  /// before the first call.
+  void setRecorder(std::unique_ptr<RegionRecorder> recorder, std::function<void(RecordedRegion)> out);
+  // Markers of regions; nothing where none are recorded.
+  void enterRegion(MarkerKind kind, uint32_t thread, const char *name) noexcept;
+  void leaveRegion(MarkerKind kind, uint32_t thread) noexcept;
+  void startRange(uint64_t range, const char *name) noexcept;
+  void stopRange(uint64_t range) noexcept;
+  /// The process ends: regions are passed on as far as they are there. Returns how many were entered and not recorded.
+  uint64_t finishRegions() noexcept;
+
   // For the HSA tool (abi::StreamCheck).
   void attach(const abi::StreamCheckTool *tool);
   uint64_t bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t kernel,
@@ -78,6 +90,9 @@ private:
   void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
   void addBlock(const streams::Range &);
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
+  void addToRegion(const WatchedCall &, const CallRecord &, const CallArguments &, const streams::Command &,
+                   const CommandRanges &);
+  template <class Change> void changeRegions(Change change) noexcept;
   void stored(const CallRecord &, const CallArguments &);
   void pass(std::vector<streams::FoundRace> races) noexcept;
   /// Before anything changes the order between host and commands.
@@ -92,6 +107,8 @@ private:
   KnownMemory Memory; ///< that commands can use
   HostAccesses Host;
   GraphModels Graphs;
+  std::unique_ptr<RegionRecorder> Recorder; ///< null: nothing is recorded
+  std::function<void(RecordedRegion)> RegionOut;
   std::function<ResolvedWait(Event)> Resolve;
   static uint32_t Busy;
   abi::StreamCheckTool Tool{};

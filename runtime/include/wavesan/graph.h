@@ -256,6 +256,14 @@ typedef struct wavesan_graph_dump_desc {
  * with the edge that is missing. NULL_HANDLE; NULL_POINTER (path); INVALID_ARGUMENT; INVALID_GRAPH; ERROR_FILE: errno says why. */
 wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t graph, const char *path, const wavesan_graph_dump_desc_t *desc);
 
+/* -- Regions of `wavesan record` -------------------------------------------------------------------------------------------------------------- */
+
+/* Marks a region of the program for `wavesan record --region=NAME`: what is put into any stream by any thread between begin and end. Regions nest, per
+ * thread; end ends the one that this thread began last. Without `wavesan record` they do nothing. The markers of ROCTX (roctxRangePush, roctxRangePop,
+ * roctxRangeStart, roctxRangeStop) do the same. These functions are of libwavesan-hip.so. */
+void wavesan_region_begin(const char *name);
+void wavesan_region_end(void);
+
 #ifdef __cplusplus
 }
 #endif
