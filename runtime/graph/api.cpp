@@ -187,6 +187,31 @@ bool canMarkLater(Stream stream) {
 
 bool canRecord() { return hipFunctions().graphs() && hipFunctions().interposed; }
 
+/// Under `wavesan run`: nodes that conflict without an edge, before the graph runs for the first time.
+void sayConflicts(const Graph &graph) {
+  constexpr size_t kMaxSaid = 10;
+  if (!hipFunctions().interposed)
+    return;
+  const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(graph));
+  const std::vector<streams::NodeConflict> found = streams::findConflicts(nodes).found;
+  const auto nameOf = [&](streams::NodeId id) {
+    const streams::GraphNode &node = nodes[id - 1];
+    return "node " + std::to_string(id) + " (" + node.kind + " " + node.name + ")";
+  };
+  const std::string start = "graph " + std::to_string(graph.id) + " is instantiated with ";
+  for (size_t i = 0; i < std::min(found.size(), kMaxSaid); ++i) {
+    const streams::NodeConflict &c = found[i];
+    const std::string line = start + "a missing edge, " + std::to_string(c.first) + " -> " + std::to_string(c.second) +
+                             ": " + nameOf(c.first) + " and " + nameOf(c.second) + " both touch " +
+                             std::to_string(c.bytes) + " bytes" + (c.seenInRun ? ", as in an earlier run" : "") +
+                             ", and no path of edges orders them";
+    if (!wavesan_hip_say(line.c_str()))
+      return;
+  }
+  if (found.size() > kMaxSaid)
+    wavesan_hip_say((start + std::to_string(found.size() - kMaxSaid) + " more: wavesan_graph_dump has them").c_str());
+}
+
 /// Result of Captures::begin.
 wavesan_graph_result_t begun(int code) {
   return code == kHipErrorCaptureUnsupported ? unsupported(code) : hipResult(code);
@@ -386,6 +411,7 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t handle, const w
       code = hipFunctions().hipEventCreateWithFlags(&made->done, kWithoutTiming);
     if (code)
       return hipResult(code);
+    sayConflicts(*graph);
     *executable = reinterpret_cast<wavesan_executable_graph_t>(made.get());
     std::lock_guard lock(handles().mutex);
     handles().executables[*executable] = made;
@@ -584,5 +610,29 @@ wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t handle, const char *pa
                                                 desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
     const bool written = streams::writeGraphFile(path, text);
     return done(written ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_FILE);
+  });
+}
+
+wavesan_graph_result_t wavesan_graph_visit_conflicts(wavesan_graph_t handle,
+                                                     int (*visit)(const wavesan_graph_conflict_t *, void *),
+                                                     void *data) {
+  return withGraph(handle, [&](const std::shared_ptr<Graph> &graph) {
+    if (!visit)
+      return nullPointer();
+    const streams::Conflicts conflicts = streams::findConflicts(dumped(Captures::instance().nodesOf(*graph)));
+    if (!conflicts.looked)
+      return unsupported();
+    for (const streams::NodeConflict &c : conflicts.found) {
+      wavesan_graph_conflict_t info{};
+      info.size = sizeof info;
+      info.first = c.first;
+      info.second = c.second;
+      info.address = reinterpret_cast<const void *>(c.address);
+      info.bytes = c.bytes;
+      info.seen_in_run = c.seenInRun;
+      if (visit(&info, data))
+        break;
+    }
+    return done(WAVESAN_GRAPH_SUCCESS);
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "recorded_graph.h"
 
+#include "call_hook.h"
 #include "capture.h"
 
 namespace wavesan::graph {
@@ -33,8 +34,19 @@ const char *kindText(wavesan_graph_node_kind_t kind) {
 
 std::vector<streams::GraphNode> dumped(const std::vector<std::shared_ptr<const Node>> &nodes) {
   std::vector<streams::GraphNode> out;
-  for (const auto &node : nodes)
-    out.push_back(*node);
+  for (const auto &node : nodes) {
+    streams::GraphNode &copy = out.emplace_back(*node);
+    if (node->type != WAVESAN_GRAPH_NODE_KERNEL)
+      continue;
+    const WavesanNodeAccesses to = {&copy,
+                                    [](void *self, uint64_t begin, uint64_t end, uint8_t bits) {
+                                      static_cast<streams::GraphNode *>(self)->touched.push_back({begin, end, bits});
+                                    },
+                                    [](void *self, const abi::SyncPlace *place) {
+                                      static_cast<streams::GraphNode *>(self)->places.push_back(*place);
+                                    }};
+    copy.touchedKnown = copy.seenInRun = wavesan_hip_node_accesses(node->hip, nullptr, &to);
+  }
   return out;
 }
 

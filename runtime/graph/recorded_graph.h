@@ -41,7 +41,7 @@ struct Graph {
   void *callbackData = nullptr;
 };
 
-/// As dumps have them.
+/// As dumps have them. What kernels touch is there where the same launch has run before, under `wavesan run`.
 std::vector<streams::GraphNode> dumped(const std::vector<std::shared_ptr<const Node>> &nodes);
 
 } // namespace wavesan::graph

@@ -220,6 +220,28 @@ const abi::StreamCheck kStreamCheck = {
 
 extern "C" __attribute__((visibility("default"))) void wavesan_hip_own_code(const void *begin, const void *end) {
   setOwnCode(reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(end));
+  StreamWatch::keepAccesses();
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_node_accesses(const void *node, const void *exec,
+                                                                                 const WavesanNodeAccesses *to) {
+  StreamWatch *watch = processTracer().watch();
+  const auto known = watch ? watch->accessesOf(node, exec) : nullptr;
+  if (!known)
+    return false;
+  for (const streams::TouchedBytes &t : known->touched)
+    to->run(to->self, t.begin, t.end, t.bits);
+  for (const abi::SyncPlace &place : known->places)
+    to->place(to->self, &place);
+  return true;
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_say(const char *line) {
+  StreamWatch *watch = processTracer().watch();
+  if (!watch || !watch->attached())
+    return false;
+  sayLine(line);
+  return true;
 }
 
 extern "C" __attribute__((visibility("default"))) void wavesan_hip_stream_hook(void (*ending)(Stream)) {

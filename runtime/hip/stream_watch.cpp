@@ -246,8 +246,19 @@ void StreamWatch::addKernelName(const void *function, const char *name) noexcept
   ++Failures;
 }
 
-void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
-  const GraphModels::Layouts layouts = [this](const std::string &kernel) {
+std::atomic<bool> StreamWatch::Keep{false};
+
+std::shared_ptr<const TouchedByLaunch> StreamWatch::accessesOf(const void *node, const void *exec) noexcept try {
+  std::lock_guard lock(Mutex);
+  const KernelLaunch *launch = Abandoned ? nullptr : Graphs.launchOf(node, exec);
+  return launch ? Known.find(KnownAccesses::keyOf(*launch)) : nullptr;
+} catch (...) {
+  ++Failures;
+  return nullptr;
+}
+
+GraphModels::Layouts StreamWatch::layouts() {
+  return [this](const std::string &kernel) {
     ArgumentLayout layout;
     layout.known = Tool.arguments && Tool.arguments(
                                          Tool.self, kernel.c_str(),
@@ -257,11 +268,14 @@ void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record
                                          &layout);
     return layout;
   };
+}
+
+void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
   const bool joins = infoOf(record.id).action == Action::StreamWaitEvent && record.wait.state == WaitState::Captured;
   if (record.capture || joins)
-    Graphs.captured(record.id, arguments, record.clock.stream, call.calls, Memory, layouts);
+    Graphs.captured(record.id, arguments, record.clock.stream, call.calls, Memory, layouts());
   else if (GraphModels::concerns(record.id))
-    Graphs.call(record.id, arguments, record.clock.stream, call.calls, layouts);
+    Graphs.call(record.id, arguments, record.clock.stream, call.calls, layouts());
 }
 
 /// What the call learns through an event or a value; a whole stream or device: call.atEntry.
@@ -448,6 +462,10 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
   }
   if (Recorder)
     Recorder->bound(launchUnderWay.ticket);
+  if (Keep && name && kernarg) {
+    const KernelLaunch launch = KernelLaunch::seen(shape, name, kernarg, layouts());
+    Known.bound(launchUnderWay.ticket, dispatch, KnownAccesses::keyOf(launch));
+  }
   Checker->bind(launchUnderWay.ticket, dispatch,
                 launchUnderWay.graph ? launchUnderWay.graph->match(shape, name, kernarg)
                                      : std::vector<streams::NodeIndex>());
@@ -466,6 +484,7 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
     Checker->deliver(ticket, kernel, dispatch, accesses);
     if (Recorder)
       Recorder->delivered(ticket, accesses);
+    Known.delivered(ticket, dispatch, accesses);
   }
   report();
 } catch (...) {

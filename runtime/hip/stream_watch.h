@@ -10,6 +10,7 @@
 #include "command_ranges.h"
 #include "graph_models.h"
 #include "host_accesses.h"
+#include "known_accesses.h"
 #include "region_recorder.h"
 #include "trace_sink.h"
 
@@ -71,6 +72,14 @@ public:
   /// The process ends: regions are passed on as far as they are there. Returns how many were entered and not recorded.
   uint64_t finishRegions() noexcept;
 
+  /// From here on what kernels touch is kept for accessesOf().
+  static void keepAccesses() { Keep = true; }
+  /// What a kernel node of a graph (or of an executable graph, `exec`) touched when the same launch ran; null: not
+  /// known.
+  std::shared_ptr<const TouchedByLaunch> accessesOf(const void *node, const void *exec) noexcept;
+  /// Whether somebody gets the races.
+  bool attached() const { return Attached; }
+
   // For the HSA tool (abi::StreamCheck).
   void attach(const abi::StreamCheckTool *tool);
   uint64_t bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t kernel,
@@ -88,6 +97,7 @@ private:
   void waits(const CallRecord &);
   void streamWaits(StreamId stream, const ResolvedWait &wait);
   void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
+  GraphModels::Layouts layouts();
   void addBlock(const streams::Range &);
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
   void addToRegion(const WatchedCall &, const CallRecord &, const CallArguments &, const streams::Command &,
@@ -107,10 +117,12 @@ private:
   KnownMemory Memory; ///< that commands can use
   HostAccesses Host;
   GraphModels Graphs;
+  KnownAccesses Known{HistoryBytes / 4};
   std::unique_ptr<RegionRecorder> Recorder; ///< null: nothing is recorded
   std::function<void(RecordedRegion)> RegionOut;
   std::function<ResolvedWait(Event)> Resolve;
   static uint32_t Busy;
+  static std::atomic<bool> Keep;
   abi::StreamCheckTool Tool{};
   std::function<void(const RaceMark &)> Mark;
   std::atomic<bool> Attached{false}, Abandoned{false};

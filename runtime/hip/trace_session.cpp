@@ -51,7 +51,9 @@ Session &session() {
   return *instance;
 }
 
-void say(const std::string &line) {
+} // namespace
+
+void sayLine(const std::string &line) {
   const std::string text = "wavesan: " + line + "\n";
   if (line.starts_with("error: ") && session().page)
     session().page->traceErrors.fetch_add(1);
@@ -59,6 +61,8 @@ void say(const std::string &line) {
     // nowhere left to say it
   }
 }
+
+namespace {
 
 std::string ownFileName(const std::string &path) {
   const auto pid = uint64_t(getpid());
@@ -68,7 +72,7 @@ std::string ownFileName(const std::string &path) {
       first = pid;
   const std::string name = traceFileName(path, pid, first);
   if (first && first != pid && name != path && path.find("%p") == std::string::npos)
-    say("trace: another process writes '" + path + "'; this one writes '" + name + "'");
+    sayLine("trace: another process writes '" + path + "'; this one writes '" + name + "'");
   return name;
 }
 
@@ -110,7 +114,7 @@ void keepRegion(const RecordedRegion &region) {
   const std::string prefix = regionPrefix(session().options.record, region);
   const RegionReport report = writeRegion(region, ownFileName(prefix + ".json"), ownFileName(prefix + ".dot"));
   for (const std::string &line : report.lines)
-    say(line);
+    sayLine(line);
   if (report.written && session().page)
     session().page->graphsRecorded.fetch_add(1);
 }
@@ -158,7 +162,7 @@ void startFromEnvironment() {
         keepRegion);
   if (const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100); copy >= 0)
     session().messages = copy;
-  processTracer().attach(openSinks, say);
+  processTracer().attach(openSinks, sayLine);
   pthread_atfork([] { processTracer().beforeFork(); }, [] { processTracer().afterForkInParent(); },
                  [] { processTracer().afterForkInChild(); });
 }

@@ -4,6 +4,8 @@
 // Graphs as HIP's calls make them, and which dispatch is which node.
 #include "graph_models.h"
 
+#include "known_accesses.h"
+
 #include <gtest/gtest.h>
 
 namespace wavesan::hip {
@@ -168,6 +170,56 @@ TEST_F(GraphModelsTest, ChangedParametersCountForTheExecutableThatIsChanged) {
   EXPECT_EQ(match(changed, "add", 1), Nodes{});
   EXPECT_EQ(match(changed, "add", 5), Nodes{0});
   EXPECT_EQ(match(fresh, "add", 1), Nodes{0});
+}
+
+TEST_F(GraphModelsTest, WhatALaunchHasTouchedIsFoundByNodesThatLaunchTheSame) {
+  const void *a = kernel({}, &add, 1), *b = kernel({a}, &add, 2), *c = kernel({b}, &add, 1, 4);
+  instantiated();
+  const void *exec = lastExec;
+  KnownAccesses known(1 << 20);
+  const auto ran = [&](uint64_t pointer, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
+    const Kernarg kernarg = {pointer};
+    known.bound(1, dispatch,
+                KnownAccesses::keyOf(KernelLaunch::seen({{128, 1, 1}, {64, 1, 1}}, "add", &kernarg, layout)));
+    known.delivered(1, dispatch, accesses);
+  };
+  const auto of = [&](const void *node, const void *in = nullptr) {
+    const KernelLaunch *launch = models.launchOf(node, in);
+    return launch ? known.find(KnownAccesses::keyOf(*launch)) : nullptr;
+  };
+  EXPECT_EQ(of(a), nullptr);
+  const abi::AccessRun runs[] = {{8, 16, 1, abi::kAccessWrite, abi::Scope::System},
+                                 {0, 8, 2, abi::kAccessWrite, abi::Scope::System},
+                                 {32, 40, 2, abi::kAccessRead, abi::Scope::System}};
+  const abi::DispatchAccesses accesses = {runs, 3, nullptr, 0, 0};
+  ran(1, 1, &accesses);
+  ASSERT_NE(of(a), nullptr);
+  ASSERT_EQ(of(a)->touched.size(), 2u); // joined
+  EXPECT_EQ(of(b), nullptr);            // another argument
+  EXPECT_EQ(of(c), nullptr);            // another grid
+  EXPECT_EQ(of(handle()), nullptr);
+  EXPECT_NE(of(a, exec), nullptr);
+  // The executable graph's node is changed, the graph's is not.
+  uint64_t pointer = 2;
+  uint32_t number = 7;
+  void *arguments[] = {&pointer, &number};
+  const KernelNodeParams params = {{64, 1, 1}, nullptr, &add, {2, 1, 1}, arguments, 0};
+  call(CallId::hipGraphExecKernelNodeSetParams, exec, a, static_cast<const void *>(&params));
+  EXPECT_NE(of(a), nullptr);
+  EXPECT_EQ(of(a, exec), nullptr);
+  // What is not known of the last run is not known of the launch.
+  ran(2, 2, &accesses);
+  EXPECT_NE(of(a, exec), nullptr);
+  const abi::DispatchAccesses partly = {runs, 3, nullptr, 0, 1};
+  ran(2, 3, &partly);
+  EXPECT_EQ(of(a, exec), nullptr);
+  ran(1, 4, nullptr);
+  EXPECT_EQ(of(a), nullptr);
+  // Too much of it: all is forgotten.
+  KnownAccesses small(16);
+  small.bound(1, 1, "x");
+  small.delivered(1, 1, &accesses);
+  EXPECT_EQ(small.find("x"), nullptr);
 }
 
 TEST_F(GraphModelsTest, WhatIsNotFollowedMakesAGraphUnknown) {

@@ -239,6 +239,20 @@ typedef struct wavesan_graph_node_info {
  * recorded: the nodes so far. NULL_HANDLE; NULL_POINTER; INVALID_GRAPH. */
 wavesan_graph_result_t wavesan_graph_visit(wavesan_graph_t graph, int (*visit)(const wavesan_graph_node_info_t *node, void *data), void *data);
 
+/* Two nodes that touch the same bytes, one of them writing, and that no path of edges orders. Valid during the callback. */
+typedef struct wavesan_graph_conflict {
+  size_t size;
+  uint64_t first, second; /* ids of nodes: the edge from first to second is missing */
+  const void *address;    /* of the first of the bytes */
+  uint64_t bytes;
+  uint32_t seen_in_run; /* 1: what one of them touches is what the same kernel with the same arguments touched when it ran last */
+} wavesan_graph_conflict_t;
+
+/* Calls `visit` for each conflict, until it returns something other than 0. What copies and fills touch is known by their arguments, what kernels touch
+ * where the same launch has run before under `wavesan run` on the CPU agent, in a graph or not. wavesan_graph_instantiate prints conflicts there.
+ * NULL_HANDLE; NULL_POINTER; INVALID_GRAPH; UNSUPPORTED_FEATURE (HIP 801): more than 8,192 nodes, or too many accesses to be compared. */
+wavesan_graph_result_t wavesan_graph_visit_conflicts(wavesan_graph_t graph, int (*visit)(const wavesan_graph_conflict_t *conflict, void *data), void *data);
+
 typedef enum wavesan_graph_dump_mode {
   WAVESAN_GRAPH_DUMP_DETAILED = 0, /* everything in wavesan_graph_node_info_t */
   WAVESAN_GRAPH_DUMP_SIMPLE = 1    /* kinds, names and dependencies */
@@ -252,8 +266,7 @@ typedef struct wavesan_graph_dump_desc {
   wavesan_graph_dump_format_t format;
 } wavesan_graph_dump_desc_t;
 
-/* Writes the graph to a file; `desc` may be null: DETAILED, DOT. Copies and fills that touch the same bytes and that no path of edges orders are marked,
- * with the edge that is missing. NULL_HANDLE; NULL_POINTER (path); INVALID_ARGUMENT; INVALID_GRAPH; ERROR_FILE: errno says why. */
+/* Writes the graph to a file; `desc` may be null: DETAILED, DOT. Nodes that conflict (above) are marked, with the edge that is missing. NULL_HANDLE; NULL_POINTER (path); INVALID_ARGUMENT; INVALID_GRAPH; ERROR_FILE: errno says why. */
 wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t graph, const char *path, const wavesan_graph_dump_desc_t *desc);
 
 /* -- Regions of `wavesan record` -------------------------------------------------------------------------------------------------------------- */
