@@ -35,6 +35,7 @@ struct Executable {
   }
   HipExec hip = nullptr;
   wavesan_graph_t source = nullptr;
+  std::shared_ptr<const Graph> changeable; ///< what it was made of, whose nodes name its own; null: it is immutable
   uint64_t sourceId = 0;
   std::mutex mutex;     ///< of what follows: one append after the other
   Event done = nullptr; ///< stands for the runs so far, unless `unmarked`
@@ -228,7 +229,10 @@ wavesan_graph_result_t wavesan_graph_get_properties(wavesan_graph_properties_t *
     return invalidArgument();
   const HipFunctions &h = hipFunctions();
   properties->version = WAVESAN_GRAPH_API_VERSION;
-  properties->flags = h.graphs() ? WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH : 0;
+  properties->flags = !h.graphs() ? 0
+                      : !h.hipGraphExecKernelNodeSetParams
+                          ? WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH
+                          : WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH | WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH;
   properties->recording = canRecord();
   properties->external_events = h.graphs() && h.hipGraphAddEventRecordNode && h.hipGraphAddEventWaitNode;
   return done(WAVESAN_GRAPH_SUCCESS);
@@ -391,12 +395,15 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t handle, const w
     if (desc && (desc->size < sizeof *desc ||
                  (desc->flags & ~(WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH | WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH))))
       return invalidArgument();
-    if (desc && desc->flags & WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH)
+    const bool changeable = desc && desc->flags & WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH;
+    if (changeable && !hipFunctions().hipGraphExecKernelNodeSetParams)
       return unsupported();
     OwnCalls own;
     auto made = std::make_shared<Executable>();
     made->source = handle;
     made->sourceId = graph->id;
+    if (changeable)
+      made->changeable = graph;
     int code = kHipSuccess;
     const bool idle = Captures::instance().underLock([&] {
       if (graph->recording)
@@ -455,6 +462,100 @@ wavesan_graph_result_t wavesan_graph_append(wavesan_graph_stream_t handle, waves
       code = h.hipEventRecord(eventOf(signal), stream);
     return hipResult(code);
   });
+}
+
+namespace {
+
+/// A change of a node of an executable graph. `right`: the node is one for it; `change` returns HIP's code.
+template <class Params, class Right, class Change>
+wavesan_graph_result_t changeNode(wavesan_executable_graph_t executable, uint64_t node, const Params *params,
+                                  bool supported, Right right, Change change) {
+  return withExecutable(executable, [&](Executable &x) {
+    if (!params)
+      return nullPointer();
+    if (params->size < sizeof *params)
+      return invalidArgument();
+    std::lock_guard lock(x.mutex);
+    if (x.destroyed)
+      return invalidGraph();
+    if (!x.changeable || !supported)
+      return unsupported();
+    if (node == 0 || node > x.changeable->nodes.size())
+      return invalidArgument();
+    const Node &n = *x.changeable->nodes[node - 1];
+    if (const wavesan_graph_result_t result = right(n))
+      return done(result, result == WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE ? kHipErrorNotSupported : kHipSuccess);
+    OwnCalls own;
+    return hipResult(change(x.hip, n));
+  });
+}
+
+} // namespace
+
+wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_graph_t executable, uint64_t node,
+                                                           const wavesan_graph_kernel_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecKernelNodeSetParams;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_KERNEL)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!params->arguments)
+          return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        for (int i = 0; i < 3; ++i)
+          if (!params->grid_size[i] || !params->workgroup_size[i] || params->grid_size[i] % params->workgroup_size[i])
+            return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        return WAVESAN_GRAPH_SUCCESS;
+      },
+      [&](HipExec exec, const Node &n) {
+        const uint32_t *grid = params->grid_size, *group = params->workgroup_size;
+        const KernelNodeParams hip = {{group[0], group[1], group[2]},
+                                      nullptr,
+                                      n.launched,
+                                      {grid[0] / group[0], grid[1] / group[1], grid[2] / group[2]},
+                                      params->arguments,
+                                      params->group_segment_bytes};
+        return change(exec, n.hip, &hip);
+      });
+}
+
+wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_copy_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecMemcpyNodeSetParams1D;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_COPY)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!n.plainCopy)
+          return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
+        return params->destination && params->source ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+      },
+      [&](HipExec exec, const Node &n) {
+        return change(exec, n.hip, params->destination, params->source, params->bytes, params->kind);
+      });
+}
+
+wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_fill_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecMemsetNodeSetParams;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_FILL)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!params->destination)
+          return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        const uint32_t element = params->element_bytes;
+        const bool right = (element == 1 || element == 2 || element == 4) && params->width && params->height &&
+                           (params->height == 1 || params->pitch >= params->width * element);
+        return right ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+      },
+      [&](HipExec exec, const Node &n) {
+        const FillParams hip = {params->destination, params->element_bytes, params->height,
+                                params->pitch,       params->value,         params->width};
+        return change(exec, n.hip, &hip);
+      });
 }
 
 wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph_t handle) {

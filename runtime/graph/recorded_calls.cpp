@@ -36,6 +36,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     node.name = streams::displayName(name);
     setShape(node, grid, workgroup);
     node.groupBytes = groupBytes;
+    node.launched = function;
     const KernelNodeParams params = {workgroup, static_cast<void **>(const_cast<void *>(extra)),     function,
                                      grid,      static_cast<void **>(const_cast<void *>(arguments)), groupBytes};
     return addNode(stream, std::move(node), [&](auto... to) { return h.hipGraphAddKernelNode(to..., &params); });
@@ -62,6 +63,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     node.to = to;
     node.from = from;
     node.bytes = bytes;
+    node.plainCopy = true;
     touch(to, bytes, true);
     touch(from, bytes, false);
     return addNode(stream, std::move(node), [&](auto... at) {

@@ -101,7 +101,7 @@ typedef enum wavesan_graph_capture_mode {
 /* -- Properties ------------------------------------------------------------------------------------------------------------------------------- */
 
 #define WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH 1u /* graphs can be recorded, instantiated and appended: the minimum */
-#define WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH 2u   /* instances can be changed: not supported by this version, never set */
+#define WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH 2u   /* nodes of executable graphs can be changed: "Changes", below */
 
 typedef struct wavesan_graph_properties {
   size_t size;
@@ -168,10 +168,11 @@ wavesan_graph_result_t wavesan_graph_is_empty(wavesan_graph_t graph);
 
 typedef struct wavesan_graph_instantiate_desc {
   size_t size;
-  uint32_t flags; /* 0 or WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH; MUTABLE_GRAPH: UNSUPPORTED_FEATURE, HIP 801 */
+  uint32_t flags; /* 0 or WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH; MUTABLE_GRAPH: it can be changed, else UNSUPPORTED_FEATURE, HIP 801 */
 } wavesan_graph_instantiate_desc_t;
 
-/* Makes an executable graph. `desc` may be null. `*executable` belongs to the caller and does not need the graph any more. NULL_HANDLE; NULL_POINTER;
+/* Makes an executable graph. `desc` may be null. `*executable` belongs to the caller and does not need the graph any more: it may be destroyed (HIP's
+ * graph stays as long as an executable graph that can be changed). NULL_HANDLE; NULL_POINTER;
  * INVALID_GRAPH: also one that is being recorded (HIP 900); INVALID_ARGUMENT; ERROR_HIP: hipGraphInstantiate's code. */
 wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t graph, const wavesan_graph_instantiate_desc_t *desc,
                                                  wavesan_executable_graph_t *executable);
@@ -188,6 +189,48 @@ wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph
 
 /* The graph it was made of. NULL_HANDLE; NULL_POINTER; INVALID_GRAPH: it, or the graph it was made of, does not exist any more. */
 wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_t executable, wavesan_graph_t *graph);
+
+/* -- Changes ---------------------------------------------------------------------------------------------------------------------------------- */
+/* Of an executable graph that was instantiated with WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH. A change counts for the appends that follow it; runs that have been
+ * appended are as they were. The graph it was made of, its dump and other executable graphs stay the same. What can be changed: shape and arguments of a
+ * kernel (not which kernel), a copy of one row between addresses, a fill. Edges, host functions and events cannot.
+ *
+ * `node`: the id that wavesan_graph_visit shows. All parameters are set; the structures' pointers are read during the call.
+ * NULL_HANDLE; NULL_POINTER: params, or one of its pointers; INVALID_GRAPH; INVALID_ARGUMENT: its size, a node that does not exist or is of another kind,
+ * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy that cannot
+ * be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams. */
+
+typedef struct wavesan_graph_kernel_params {
+  size_t size;
+  uint32_t grid_size[3]; /* work-items, multiples of workgroup_size */
+  uint32_t workgroup_size[3];
+  uint32_t group_segment_bytes; /* dynamic */
+  void **arguments;             /* as for hipLaunchKernel; copied */
+} wavesan_graph_kernel_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_graph_t executable, uint64_t node,
+                                                           const wavesan_graph_kernel_params_t *params);
+
+typedef struct wavesan_graph_copy_params {
+  size_t size;
+  void *destination;
+  const void *source;
+  uint64_t bytes;
+  int kind; /* hipMemcpyKind */
+} wavesan_graph_copy_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_copy_params_t *params);
+
+typedef struct wavesan_graph_fill_params {
+  size_t size;
+  void *destination;
+  uint32_t value;
+  uint32_t element_bytes; /* 1, 2 or 4 */
+  uint64_t width;         /* elements in a row */
+  uint64_t height;        /* rows; 1: all of it */
+  uint64_t pitch;         /* bytes from row to row */
+} wavesan_graph_fill_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_fill_params_t *params);
 
 /* -- External events -------------------------------------------------------------------------------------------------------------------------- */
 /* An event in a capture is a dependency inside the graph. An external one stands for something outside: at each append, a wait waits for the record
