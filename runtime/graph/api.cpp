@@ -527,7 +527,7 @@ wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_grap
       [&](const Node &n) {
         if (n.type != WAVESAN_GRAPH_NODE_COPY)
           return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
-        if (!n.plainCopy)
+        if (!n.plain)
           return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
         return params->destination && params->source ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
       },
@@ -547,13 +547,13 @@ wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_grap
         if (!params->destination)
           return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
         const uint32_t element = params->element_bytes;
-        const bool right = (element == 1 || element == 2 || element == 4) && params->width && params->height &&
-                           (params->height == 1 || params->pitch >= params->width * element);
+        if (!n.plain)
+          return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
+        const bool right = (element == 1 || element == 2 || element == 4) && params->count;
         return right ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
       },
       [&](HipExec exec, const Node &n) {
-        const FillParams hip = {params->destination, params->element_bytes, params->height,
-                                params->pitch,       params->value,         params->width};
+        const FillParams hip = {params->destination, params->element_bytes, 1, 0, params->value, params->count};
         return change(exec, n.hip, &hip);
       });
 }

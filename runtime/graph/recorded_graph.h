@@ -24,7 +24,7 @@ struct Node : streams::GraphNode {
   wavesan_graph_node_kind_t type = WAVESAN_GRAPH_NODE_KERNEL;
   HipNode hip = nullptr;
   const void *launched = nullptr; ///< the kernel, as HIP was given it
-  bool plainCopy = false;         ///< of one row, between addresses: can be changed
+  bool plain = false;             ///< a copy or fill of one row, between addresses: can be changed
 };
 /// As dumps have it.
 const char *kindText(wavesan_graph_node_kind_t kind);

@@ -128,9 +128,13 @@ int hipGraphAddMemcpyNode1D(FakeNode **out, FakeGraph *graph, FakeNode *const *b
 int hipGraphAddMemcpyNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
                           const Copy3DParams *params) {
   return add(out, graph, before, count, [p = *params] {
-    for (uint64_t y = 0; y < p.extent.height; ++y)
-      std::memcpy(static_cast<char *>(p.to.pointer) + y * p.to.pitch,
-                  static_cast<const char *>(p.from.pointer) + y * p.from.pitch, p.extent.width);
+    const auto row = [](const PitchedPtr &at, const Position &position, uint64_t y, uint64_t z) {
+      return static_cast<char *>(at.pointer) + (position.z + z) * at.pitch * at.ySize + (position.y + y) * at.pitch +
+             position.x;
+    };
+    for (uint64_t z = 0; z < p.extent.depth; ++z)
+      for (uint64_t y = 0; y < p.extent.height; ++y)
+        std::memcpy(row(p.to, p.toPosition, y, z), row(p.from, p.fromPosition, y, z), p.extent.width);
     return int(kHipSuccess);
   });
 }

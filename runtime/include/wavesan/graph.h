@@ -33,10 +33,11 @@
  *
  * RECORDED CALLS. While a stream is recorded, HIP's functions do this in it:
  *
- *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel without events, hipMemcpyAsync and its typed
- *   forms, hipMemcpy2DAsync, hipMemcpyPeerAsync, hipMemcpyTo/FromSymbolAsync, hipMemsetAsync, hipMemsetD8/D16/D32Async, hipMemset2DAsync,
- *   hipLaunchHostFunc
- *       become a node that depends on what was put into the stream before. Arguments of kernels are copied.
+ *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel without flags, hipMemcpyAsync and its typed
+ *   forms, hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemcpyPeerAsync, hipMemcpyTo/FromSymbolAsync, hipMemsetAsync, hipMemsetD8/D16/D32Async,
+ *   hipMemset2DAsync (rows side by side, or up to 4,096), hipMemset3DAsync where the slices lie as far apart as their rows (ysize is the height, or depth is 1), hipLaunchHostFunc
+ *       become a node that depends on what was put into the stream before. Arguments of kernels are copied. Events of a launch are recorded in front
+ *       of it and behind it.
  *   hipEventRecord, hipStreamWaitEvent
  *       become dependencies. A stream that waits for an event recorded in a capture joins that capture. With HIP's flag 1 (external), or an
  *       external event (below), they become nodes that record and wait at each append.
@@ -45,7 +46,8 @@
  * and these fail. A call that belongs into the graph and cannot be recorded makes the capture invalid, so that no graph comes out that lacks it; what
  * else is refused changes nothing. An invalid capture refuses everything with 901 until it is ended.
  *
- *   every other command, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
+ *   every other command - hipMallocAsync and hipFreeAsync, cooperative launches, hipStreamAddCallback, copies that hip_Memcpy2D or HIP_MEMCPY3D
+ *   describe -, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
  *   hipStreamWaitEvent for an event of another capture                             902 hipErrorStreamCaptureMerge; invalid
  *   hipStreamWaitEvent for an event that was not recorded in this capture          905 hipErrorStreamCaptureIsolation; invalid
  *   hipEventQuery, hipEventSynchronize of an event last recorded in a capture      907 hipErrorCapturedEvent
@@ -193,12 +195,12 @@ wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_
 /* -- Changes ---------------------------------------------------------------------------------------------------------------------------------- */
 /* Of an executable graph that was instantiated with WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH. A change counts for the appends that follow it; runs that have been
  * appended are as they were. The graph it was made of, its dump and other executable graphs stay the same. What can be changed: shape and arguments of a
- * kernel (not which kernel), a copy of one row between addresses, a fill. Edges, host functions and events cannot.
+ * kernel (not which kernel), copies and fills of one row, between addresses. Edges, host functions and events cannot.
  *
  * `node`: the id that wavesan_graph_visit shows. All parameters are set; the structures' pointers are read during the call.
  * NULL_HANDLE; NULL_POINTER: params, or one of its pointers; INVALID_GRAPH; INVALID_ARGUMENT: its size, a node that does not exist or is of another kind,
- * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy that cannot
- * be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams. */
+ * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy or fill that
+ * cannot be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams. */
 
 typedef struct wavesan_graph_kernel_params {
   size_t size;
@@ -225,9 +227,7 @@ typedef struct wavesan_graph_fill_params {
   void *destination;
   uint32_t value;
   uint32_t element_bytes; /* 1, 2 or 4 */
-  uint64_t width;         /* elements in a row */
-  uint64_t height;        /* rows; 1: all of it */
-  uint64_t pitch;         /* bytes from row to row */
+  uint64_t count;         /* elements */
 } wavesan_graph_fill_params_t;
 wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_graph_t executable, uint64_t node,
                                                          const wavesan_graph_fill_params_t *params);

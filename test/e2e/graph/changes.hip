@@ -69,7 +69,7 @@ int main() {
   if (before[0] != 1 || before[twin::kCount - 1] != twin::kCount)
     return std::puts("the run that was under way has been changed"), 1;
 
-  const wavesan_graph_fill_params_t fill = {sizeof fill, c, 9, 4, twin::kCount / 2, 1, twin::kBytes / 2};
+  const wavesan_graph_fill_params_t fill = {sizeof fill, c, 9, 4, twin::kCount / 2};
   twin::graph::must(wavesan_executable_graph_set_fill(executable, 3, &fill), "set_fill");
   const wavesan_graph_copy_params_t copy = {sizeof copy, b + twin::kCount / 2, a, twin::kBytes / 2, hipMemcpyDeviceToDevice};
   twin::graph::must(wavesan_executable_graph_set_copy(executable, 5, &copy), "set_copy");
