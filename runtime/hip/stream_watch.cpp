@@ -6,6 +6,8 @@
 #include <exception>
 #include <string_view>
 
+#include <unistd.h>
+
 namespace wavesan::hip {
 
 namespace {
@@ -145,6 +147,8 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
           lost.state = WaitState::Lost;
           call.graphWaits.push_back(Resolve ? Resolve(event) : lost);
         }
+        if (GraphFiles)
+          GraphFiles->begin(call.launch, graph);
         call.graph = std::make_shared<LaunchMatcher>(std::move(graph));
       }
     if (Recorder && Recorder->active())
@@ -167,6 +171,8 @@ void StreamWatch::fail(WatchedCall &call) noexcept {
   Checker->cancel(call.launch);
   if (Recorder)
     Recorder->cancelled(call.launch);
+  if (GraphFiles)
+    GraphFiles->cancelled(call.launch);
 }
 
 uint32_t StreamWatch::Busy = 0;
@@ -466,9 +472,12 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
     const KernelLaunch launch = KernelLaunch::seen(shape, name, kernarg, layouts());
     Known.bound(launchUnderWay.ticket, dispatch, KnownAccesses::keyOf(launch));
   }
-  Checker->bind(launchUnderWay.ticket, dispatch,
-                launchUnderWay.graph ? launchUnderWay.graph->match(shape, name, kernarg)
-                                     : std::vector<streams::NodeIndex>());
+  std::vector<streams::NodeIndex> nodes;
+  if (launchUnderWay.graph)
+    nodes = launchUnderWay.graph->match(shape, name, kernarg);
+  if (GraphFiles && launchUnderWay.graph)
+    GraphFiles->bound(launchUnderWay.ticket, dispatch, nodes, name, shape);
+  Checker->bind(launchUnderWay.ticket, dispatch, std::move(nodes));
   return launchUnderWay.ticket;
 } catch (...) {
   ++Failures;
@@ -485,6 +494,8 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
     if (Recorder)
       Recorder->delivered(ticket, accesses);
     Known.delivered(ticket, dispatch, accesses);
+    if (GraphFiles)
+      GraphFiles->delivered(ticket, dispatch, accesses);
   }
   report();
 } catch (...) {
@@ -500,6 +511,13 @@ void StreamWatch::finish(abi::StreamCheckCounts &counts) noexcept try {
   }
   pass(std::move(races));
   finishRegions();
+  std::vector<std::string> lines;
+  if (GraphFiles && !Abandoned) {
+    std::lock_guard lock(Mutex);
+    lines = GraphFiles->finish(uint64_t(getpid()));
+  }
+  for (const std::string &line : lines)
+    Say(line);
   std::lock_guard lock(Mutex);
   counts = Checker->counts;
   counts.lost += Failures + Host.lost();

@@ -8,6 +8,7 @@
 #define WAVESAN_HIP_STREAM_WATCH_H
 
 #include "command_ranges.h"
+#include "graph_launches.h"
 #include "graph_models.h"
 #include "host_accesses.h"
 #include "known_accesses.h"
@@ -64,6 +65,11 @@ public:
   /// From here on regions are recorded; each is passed to `out` when it is complete, with no lock held. To be called
   /// before the first call.
   void setRecorder(std::unique_ptr<RegionRecorder> recorder, std::function<void(RecordedRegion)> out);
+  /// From here on launches of graphs are kept, and written when the tool ends; `say` gets lines. Before the first call.
+  void keepGraphLaunches(std::unique_ptr<GraphLaunches> launches, std::function<void(const std::string &)> say) {
+    GraphFiles = std::move(launches);
+    Say = std::move(say);
+  }
   // Markers of regions; nothing where none are recorded.
   void enterRegion(MarkerKind kind, uint32_t thread, const char *name) noexcept;
   void leaveRegion(MarkerKind kind, uint32_t thread) noexcept;
@@ -120,6 +126,8 @@ private:
   KnownAccesses Known{HistoryBytes / 4};
   std::unique_ptr<RegionRecorder> Recorder; ///< null: nothing is recorded
   std::function<void(RecordedRegion)> RegionOut;
+  std::unique_ptr<GraphLaunches> GraphFiles; ///< null: not wanted
+  std::function<void(const std::string &)> Say;
   std::function<ResolvedWait(Event)> Resolve;
   static uint32_t Busy;
   static std::atomic<bool> Keep;

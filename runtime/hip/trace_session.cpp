@@ -162,6 +162,8 @@ void startFromEnvironment() {
         keepRegion);
   if (const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100); copy >= 0)
     session().messages = copy;
+  if (const abi::Options &set = session().options; watch && !set.capsule.empty() && set.capsule_of == "all")
+    processTracer().watch()->keepGraphLaunches(std::make_unique<GraphLaunches>(set.capsule, set.capsule_max), sayLine);
   processTracer().attach(openSinks, sayLine);
   pthread_atfork([] { processTracer().beforeFork(); }, [] { processTracer().afterForkInParent(); },
                  [] { processTracer().afterForkInChild(); });

@@ -73,6 +73,8 @@ std::string dotOf(const GraphHeader &header, const std::vector<GraphNode> &nodes
 std::string jsonOf(const GraphHeader &header, const std::vector<GraphNode> &nodes, const Conflicts &conflicts,
                    bool detailed) {
   std::string out = "{\"schema\": \"wavesan-recorded-graph\", \"schemaVersion\": 1, \"id\": " + number(header.id);
+  if (header.process)
+    out += ", \"process\": " + number(header.process);
   if (!header.region.empty())
     out += ", \"region\": " + quoted(header.region);
   out += ",\n\"nodes\": [";
@@ -93,6 +95,15 @@ std::string jsonOf(const GraphHeader &header, const std::vector<GraphNode> &node
         out += ", \"from\": \"" + address(node.from) + "\"";
       if (node.bytes)
         out += ", \"bytes\": " + number(node.bytes);
+    }
+    if (header.process && node.dispatch) {
+      out += ", \"dispatch\": " + number(node.dispatch);
+    } else if (header.process) {
+      out += ", \"touched\": [";
+      for (size_t i = 0; i < node.touched.size(); ++i)
+        out += std::string(i ? ", " : "") + "[" + number(node.touched[i].begin) + ", " + number(node.touched[i].end) +
+               ", " + number(node.touched[i].bits) + "]";
+      out += "]";
     }
     if (!node.orderKnown)
       out += ", \"orderKnown\": false";

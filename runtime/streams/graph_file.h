@@ -38,6 +38,7 @@ struct GraphNode {
   bool touchedKnown = true;           ///< false: it touches more than `touched`
   bool seenInRun = false;             ///< `touched` is what a run of the same launch has touched
   bool orderKnown = true;             ///< false: it waits for something that was not seen
+  uint64_t dispatch = 0;              ///< of one launch: its number; 0: none
 };
 
 /// Which nodes come before which, by the edges.
@@ -82,6 +83,8 @@ std::string displayName(const char *linkageName);
 struct GraphHeader {
   uint64_t id = 0;
   std::string region; ///< of `wavesan record`; empty: none
+  /// Of one launch of a graph, in this process, for its replay: nodes have their dispatches, the others what they touch.
+  uint64_t process = 0;
 };
 /// Schema of the JSON form: docs/graph.md.
 std::string graphText(const GraphHeader &header, const std::vector<GraphNode> &nodes, const Conflicts &conflicts,
