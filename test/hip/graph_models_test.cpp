@@ -4,9 +4,14 @@
 // Graphs as HIP's calls make them, and which dispatch is which node.
 #include "graph_models.h"
 
+#include "graph_launches.h"
 #include "known_accesses.h"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace wavesan::hip {
 namespace {
@@ -220,6 +225,53 @@ TEST_F(GraphModelsTest, WhatALaunchHasTouchedIsFoundByNodesThatLaunchTheSame) {
   small.bound(1, 1, "x");
   small.delivered(1, 1, &accesses);
   EXPECT_EQ(small.find("x"), nullptr);
+}
+
+// A file for a launch whose dispatches all have capsules, and a reason for every other one.
+TEST_F(GraphModelsTest, LaunchesBesideTheCapsulesOfTheirDispatches) {
+  const std::filesystem::path directory = std::filesystem::path(testing::TempDir()) / "wavesan_graph_launches";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  for (const char *name : {"add-5-1.capsule", "add-5-2.capsule", "add-5-3.capsule", "add-6-4.capsule"})
+    std::ofstream(directory / name) << "x";
+  const void *a = kernel({}, &add, 1);
+  kernel({}, &add, 2);
+  const auto graph = instantiated();
+  ASSERT_NE(a, nullptr);
+  GraphLaunches launches(directory.string(), 5);
+  const abi::DispatchShapeSeen shape = {{128, 1, 1}, {64, 1, 1}};
+  const abi::AccessRun run = {16, 32, 1, abi::kAccessWrite, abi::Scope::System};
+  const abi::DispatchAccesses accesses = {&run, 1, nullptr, 0, 0};
+  const auto launch = [&](uint64_t ticket, uint64_t first, uint64_t second) {
+    launches.begin(ticket, graph);
+    launches.bound(ticket, first, {0}, "add", shape);
+    launches.bound(ticket, second, {1}, "add", shape);
+    launches.delivered(ticket, first, &accesses);
+  };
+  launch(10, 1, 2);
+  launches.delivered(10, 2, &accesses);
+  launch(11, 1, 4); // 4 is another process's
+  launches.delivered(11, 4, &accesses);
+  launch(12, 1, 3); // it is not known what 3 touched
+  launches.begin(13, graph);
+  launches.bound(13, 1, {0, 1}, "add", shape);
+  launches.begin(14, graph);
+  launches.cancelled(14);
+  launches.begin(15, graph); // more than are wanted
+  const std::string to = directory.string();
+  EXPECT_EQ(launches.finish(5),
+            (std::vector<std::string>{"no capsule for graph launch 2: dispatch 4 has none",
+                                      "no capsule for graph launch 3: what kernel node 2 touched is not known",
+                                      "no capsule for graph launch 4: it is not known which node dispatch 1 is",
+                                      "capsules: 1 of graph launches written to " + to}));
+  std::ostringstream text;
+  text << std::ifstream(directory / "graph-5-1.graph.json").rdbuf();
+  EXPECT_NE(text.str().find("\"process\": 5"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("\"dispatch\": 2, \"dependencies\": []"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("{\"missingEdge\": [1, 2], \"address\": \"0x10\", \"bytes\": 16"), std::string::npos)
+      << text.str();
+  EXPECT_TRUE(launches.finish(5).empty());
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(GraphModelsTest, WhatIsNotFollowedMakesAGraphUnknown) {
