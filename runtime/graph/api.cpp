@@ -191,7 +191,7 @@ bool canRecord() { return hipFunctions().graphs() && hipFunctions().interposed; 
 /// Under `wavesan run`: nodes that conflict without an edge, before the graph runs for the first time.
 void sayConflicts(const Graph &graph) {
   constexpr size_t kMaxSaid = 10;
-  if (!hipFunctions().interposed)
+  if (!hipFunctions().interposed || !wavesan_hip_say(nullptr))
     return;
   const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(graph));
   const std::vector<streams::NodeConflict> found = streams::findConflicts(nodes).found;
@@ -206,8 +206,7 @@ void sayConflicts(const Graph &graph) {
                              ": " + nameOf(c.first) + " and " + nameOf(c.second) + " both touch " +
                              std::to_string(c.bytes) + " bytes" + (c.seenInRun ? ", as in an earlier run" : "") +
                              ", and no path of edges orders them";
-    if (!wavesan_hip_say(line.c_str()))
-      return;
+    wavesan_hip_say(line.c_str());
   }
   if (found.size() > kMaxSaid)
     wavesan_hip_say((start + std::to_string(found.size() - kMaxSaid) + " more: wavesan_graph_dump has them").c_str());

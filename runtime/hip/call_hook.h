@@ -43,7 +43,7 @@ struct WavesanNodeAccesses {
 };
 extern "C" bool wavesan_hip_node_accesses(const void *node, const void *exec, const WavesanNodeAccesses *to);
 
-/// Prints a line as WaveSan's, where races are looked for; false: they are not.
+/// Prints a line as WaveSan's, where races are looked for; false: they are not. Null: prints nothing.
 extern "C" bool wavesan_hip_say(const char *line);
 
 #endif // WAVESAN_HIP_CALL_HOOK_H

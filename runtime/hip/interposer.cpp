@@ -240,7 +240,8 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_say(const cha
   StreamWatch *watch = processTracer().watch();
   if (!watch || !watch->attached())
     return false;
-  sayLine(line);
+  if (line)
+    sayLine(line);
   return true;
 }
 

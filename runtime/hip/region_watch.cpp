@@ -28,7 +28,8 @@ void StreamWatch::enterRegion(MarkerKind kind, uint32_t thread, const char *name
 
 void StreamWatch::leaveRegion(MarkerKind kind, uint32_t thread) noexcept {
   changeRegions([&] { Recorder->leave(kind, thread); });
-  report(); // a region whose commands have all ended is complete
+  if (Recorder)
+    report(); // a region whose commands have all ended is complete
 }
 
 void StreamWatch::startRange(uint64_t range, const char *name) noexcept {
@@ -37,7 +38,8 @@ void StreamWatch::startRange(uint64_t range, const char *name) noexcept {
 
 void StreamWatch::stopRange(uint64_t range) noexcept {
   changeRegions([&] { Recorder->stop(range); });
-  report();
+  if (Recorder)
+    report();
 }
 
 uint64_t StreamWatch::finishRegions() noexcept {

@@ -396,6 +396,8 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   }
   if (Recorder && Recorder->active())
     addToRegion(call, record, arguments, *command, ranges);
+  else if (Recorder && call.launch) // its region has ended meanwhile
+    Recorder->cancelled(call.launch);
   if (recordsEvent || hostWaitsForIt || info.action == Action::WriteValue)
     call.after = streams::StreamOrder::after(command->order);
   if (recordsEvent)

@@ -48,14 +48,18 @@ const abi::StreamCheck kCheck = {
 
 } // namespace
 
-bool writeAccesses(const std::string &path) {
+bool writeAccesses(const std::string &path, uint64_t base, uint64_t bytes, uint64_t recordedBase) {
+  const auto recorded = [&](uint64_t address) {
+    return address - base < bytes ? address - base + recordedBase : address;
+  };
   Taken &t = taken();
   std::lock_guard lock(t.mutex);
   std::ofstream file(path);
   for (const abi::AccessRun &run : t.runs)
-    file << "r " << run.begin << ' ' << run.end << ' ' << unsigned(run.bits) << '\n';
+    file << "r " << recorded(run.begin) << ' ' << recorded(run.begin) + (run.end - run.begin) << ' '
+         << unsigned(run.bits) << '\n';
   for (const abi::SyncPlace &place : t.places)
-    file << "p " << place.address << ' ' << place.releases << ' ' << place.acquires << '\n';
+    file << "p " << recorded(place.address) << ' ' << place.releases << ' ' << place.acquires << '\n';
   file << (t.delivered == 1 && t.lost == 0 ? "known" : "unknown") << std::endl;
   return bool(file);
 }
