@@ -48,7 +48,8 @@ RunLine readRecordLine(const std::vector<std::string> &words) {
       "them; nodes that touch the same bytes without an edge are marked.",
       "wavesan record"};
   app.formatter(std::make_shared<RecordHelp>());
-  app.footer("Files: PREFIX.json and PREFIX.dot; PREFIX.2.json, ... when the region is entered again (-o record_max);\n"
+  app.footer("Files: PREFIX.json and PREFIX.dot; PREFIX.2.json, ... when the region is entered again, 10 times at most\n"
+             "(--options=record_max=N);\n"
              "docs/graph.md.\n"
              "Exit status: as of wavesan run; 67 in place of 0 if nothing was recorded.");
   std::string region = "first", prefix = "wavesan-graph", gpu;

@@ -34,6 +34,11 @@ public:
     auto it = Blocks.upper_bound(a);
     return it != Blocks.begin() && a - std::prev(it)->first < std::prev(it)->second;
   }
+  /// Whether a block has some of these bytes.
+  bool intersects(uint64_t begin, uint64_t bytes) const {
+    auto it = Blocks.lower_bound(begin + bytes);
+    return it != Blocks.begin() && std::prev(it)->first + std::prev(it)->second > begin;
+  }
   void clear() { Blocks.clear(); }
 
 private:

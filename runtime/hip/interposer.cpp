@@ -13,7 +13,9 @@
 
 #include "trace_session.h"
 #include "wavesan/abi/host_watch.h"
+#include "wavesan/abi/replay.h"
 
+#include <functional>
 #include <mutex>
 #include <type_traits>
 #include <vector>
@@ -86,6 +88,48 @@ struct InsideHip {
 #define WAVESAN_CALLS_HIP
 #endif
 
+std::atomic<abi::ReplayGraph *> graphReplay{nullptr};
+
+/// A launch, or several in its place, if a kernel replay tool wants them.
+WAVESAN_CALLS_HIP int launchGraph(const LaunchMatcher *graph, Stream stream, const std::function<int()> &launch) {
+  abi::ReplayGraph *replay = graphReplay.load(std::memory_order_acquire);
+  if (!replay)
+    return launch();
+  struct Range {
+    const std::function<int()> &launch;
+    Stream stream;
+  } once{launch, stream};
+  std::vector<const char *> kernels;
+  abi::GraphRange range{};
+  if (graph && graph->graph().order) {
+    range.nodes = graph->graph().order->size();
+    range.declined = graph->graph().hostNodes        ? "host_functions"
+                     : !graph->graph().waits.empty() ? "event_waits"
+                                                     : nullptr;
+    for (const LaunchableGraph::Group &group : graph->graph().groups) {
+      kernels.push_back(group.launch.kernel.c_str());
+      if (group.launch.kernel.empty())
+        range.declined = "graph_unknown";
+    }
+  } else {
+    range.declined = "graph_unknown";
+  }
+  range.kernels = kernels.data();
+  range.kernelCount = kernels.size();
+  range.self = &once;
+  range.launch = [](void *self) WAVESAN_CALLS_HIP {
+    const auto &one = *static_cast<Range *>(self);
+    const int result = one.launch();
+    auto *wait = reinterpret_cast<int (*)(Stream)>(realFunction(CallId::hipStreamSynchronize));
+    return result != kHipSuccess ? result : wait ? wait(one.stream) : int(kHipErrorNotSupported);
+  };
+  range.isOfProgram = [](void *, uint64_t begin, uint64_t bytes) {
+    return processTracer().watch()->isOfProgram(begin, bytes);
+  };
+  int result = kHipSuccess;
+  return replay(&range, &result) ? result : launch();
+}
+
 template <CallId Id, class Type> struct Wrapper;
 template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
   WAVESAN_CALLS_HIP static int call(Arguments... arguments) {
@@ -125,7 +169,10 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     if (!thread)
       return real(arguments...);
     tracer->begin(state, Id, seen, *thread);
-    result = real(arguments...);
+    if constexpr (Id == CallId::hipGraphLaunch)
+      result = launchGraph(state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
+    else
+      result = real(arguments...);
     tracer->end(state, seen, *thread, result);
     return result;
   }
@@ -234,6 +281,12 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_node_accesses
   for (const abi::SyncPlace &place : known->places)
     to->place(to->self, &place);
   return true;
+}
+
+extern "C" __attribute__((visibility("default"))) void wavesan_hip_replay_graph(uint32_t version,
+                                                                                abi::ReplayGraph *replay) {
+  if (version == abi::kAbiVersion)
+    graphReplay.store(replay, std::memory_order_release);
 }
 
 extern "C" __attribute__((visibility("default"))) bool wavesan_hip_say(const char *line) {

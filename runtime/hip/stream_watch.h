@@ -83,6 +83,11 @@ public:
   /// What a kernel node of a graph (or of an executable graph, `exec`) touched when the same launch ran; null: not
   /// known.
   std::shared_ptr<const TouchedByLaunch> accessesOf(const void *node, const void *exec) noexcept;
+  /// Whether the program has allocated some of these bytes by a call of HIP.
+  bool isOfProgram(uint64_t begin, uint64_t bytes) {
+    std::lock_guard lock(Mutex);
+    return Memory.intersects(begin, bytes);
+  }
   /// Whether somebody gets the races.
   bool attached() const { return Attached; }
 

@@ -9,6 +9,7 @@
 #include "memory_map.h"
 #include "replay_loop.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ public:
   /// Writes back what differs, chunk by chunk, in the regions that have not been freed. False: memory is in an
   /// undefined state.
   bool restore(MemoryStep &taken, std::string &error);
-  /// A hash of all regions as they are now; 0 and a line in `error` if they cannot be read.
-  uint64_t digest(std::string &error);
+  /// A hash of all regions that are `wanted` (null: all) as they are now; 0 and a line in `error` if they cannot be
+  /// read.
+  uint64_t digest(std::string &error, const std::function<bool(const MemoryMap::LiveRange &)> &wanted = nullptr);
 
   struct Saved {
     MemoryMap::LiveRange range;

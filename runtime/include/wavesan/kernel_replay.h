@@ -147,6 +147,9 @@ typedef struct wavesan_replay_payload {
   const wavesan_access_t *accesses;
   uint64_t access_count;
   uint64_t accesses_lost; /* not recorded: the memory for them is limited */
+
+  /* A launch of a graph as the range: its nodes, and kernel_name is "(graph)". 0: a dispatch. */
+  uint64_t graph_nodes;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,
@@ -159,6 +162,9 @@ typedef struct wavesan_replay_subscription {
   void *callback_args;
   /* Bit o: operation o is delivered; 0: all. Without CONFIG nothing is replayed. */
   uint32_t operations;
+  /* 1: a launch of a graph is one range, with all its nodes, in place of its dispatches; docs/replay.md. One that is declined is launched once, and
+   * its dispatches are offered. */
+  uint32_t graphs;
 } wavesan_replay_subscription_t;
 
 /* All functions may be called from any thread at any time, callbacks included; unsubscribe() takes effect for the next dispatch. */
