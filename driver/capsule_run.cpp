@@ -49,6 +49,30 @@ std::string optionsOf(const CapsuleSetting &setting, const capsule::Capsule &cap
   return errors.empty() ? std::string() : (errors.values.empty() ? errors.names : errors.values)[0];
 }
 
+/// As wavesan-replay writes them. False: they are not known.
+bool readAccesses(const std::string &path, CapsuleRun &run) {
+  std::ifstream file(path);
+  std::vector<abi::AccessRun> runs;
+  for (std::string kind; file >> kind;) {
+    uint64_t begin = 0, end = 0, bits = 0;
+    if (kind == "known") {
+      streams::addTouched(run.touched, runs.data(), runs.size());
+      std::sort(run.places.begin(), run.places.end(),
+                [](const auto &a, const auto &b) { return a.address < b.address; });
+      return true;
+    }
+    if (kind != "r" && kind != "p")
+      return false;
+    if (!(file >> begin >> end >> bits))
+      return false;
+    if (kind == "r")
+      runs.push_back({begin, end, 0, uint8_t(bits), abi::Scope::System});
+    else
+      run.places.push_back({begin, end != 0, false, bits != 0});
+  }
+  return false;
+}
+
 std::set<std::string> keysOf(const report::Document &document) {
   std::set<std::string> keys;
   for (const report::Race &race : document.races)
@@ -83,7 +107,9 @@ CapsuleRun runCapsule(const CapsuleSetting &setting, const std::string &file, co
   }
   const std::string report = directory.path() + "/report.json", result = directory.path() + "/result";
   // What the environment says about other runs does not hold here.
-  change.options += ":kernels=:suppressions=:tool=:capsule=:check_waits=0:check_streams=0:sarif_path=:junit_path="
+  change.options += ":kernels=:suppressions=:tool=:capsule=:confirm=0:record=:check_waits=0:sarif_path=:junit_path="
+                    ":check_streams=" +
+                    std::string(setting.accesses ? "1" : "0") +
                     ":max_reports=1000000:json_path=" +
                     quoteValue(report) + (quiet ? ":log_path=/dev/null" : "");
   StatusMemory status(run.problem);
@@ -95,6 +121,9 @@ CapsuleRun runCapsule(const CapsuleSetting &setting, const std::string &file, co
   for (char **e = environ; *e; ++e)
     base.emplace_back(*e);
   std::vector<std::string> command = {setting.layout.replayer().string(), file, result};
+  const std::string accesses = directory.path() + "/accesses";
+  if (setting.accesses)
+    command.push_back(accesses);
   if (quiet)
     command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/null 2>&1"});
   const ChildEnd end = runChild(command, childEnvironment(base, setting.layout, change));
@@ -116,6 +145,8 @@ CapsuleRun runCapsule(const CapsuleSetting &setting, const std::string &file, co
     run.races = keysOf(*document);
   else
     run.problem = error;
+  if (setting.accesses && run.problem.empty() && !readAccesses(accesses, run))
+    run.problem = "what it touched is not known";
   return run;
 }
 

@@ -7,6 +7,7 @@
 
 #include "layout.h"
 
+#include "graph_file.h"
 #include "wavesan/capsule/capsule.h"
 
 #include <optional>
@@ -19,6 +20,7 @@ struct CapsuleSetting {
   const Layout &layout;
   bool cpu; ///< on the CPU agent
   std::optional<uint64_t> seed;
+  bool accesses = false; ///< CapsuleRun::touched is wanted
 };
 
 struct CapsuleRun {
@@ -26,6 +28,9 @@ struct CapsuleRun {
   bool failed = false;         ///< the dispatch ended with an error
   std::set<std::string> races; ///< report::raceKey()
   uint64_t digest = 0;         ///< of memory afterwards, unless failed
+  /// What the dispatch touched, if that was wanted.
+  std::vector<streams::TouchedBytes> touched;
+  std::vector<abi::SyncPlace> places; ///< by address
 };
 
 /// Keys of the races that were recorded. Nothing, and one line in `error`, if they cannot be read.

@@ -28,9 +28,11 @@ struct RunRequest {
   /// --gpu=A,B: one run after the other, each as one of these; empty: one run, as the options say.
   std::vector<std::string> targets;
   std::vector<std::string> command; ///< program and its arguments; not empty
+  /// `wavesan record`: the options name the region and the files, and the run is there for them.
+  bool record = false;
 };
 
-/// `wavesan run`. May end the process by the signal that ended the program.
+/// `wavesan run` and `wavesan record`. May end the process by the signal that ended the program.
 int runCommand(const RunRequest &request);
 
 struct TraceRequest {

@@ -5,6 +5,7 @@
 #include "build_info.h"
 #include "commands.h"
 #include "message.h"
+#include "record_line.h"
 #include "replay_line.h"
 #include "run_line.h"
 #include "trace_line.h"
@@ -21,6 +22,7 @@ static constexpr char kHelp[] =
     "  wavesan run [OPTIONS] [--] PROGRAM...  run it and report its races\n"
     "  wavesan replay [OPTIONS] CAPSULES...   run recorded dispatches again, show their races\n"
     "  wavesan trace [OPTIONS] [--] PROGRAM... run it and write a trace of its HIP calls\n"
+    "  wavesan record [OPTIONS] [--] PROGRAM... run it and write a region's commands as a graph\n"
     "  wavesan check [OPTIONS] FILES...       find missing waits in machine code\n"
     "  wavesan report [OPTIONS] FILES...      merge, filter and convert JSON reports\n"
     "  wavesan doctor [--json] [ARGS...]      check that everything needed is installed\n"
@@ -45,6 +47,11 @@ static int trace(const std::vector<std::string> &words) {
   return line.done ? line.status : traceCommand(line.request);
 }
 
+static int record(const std::vector<std::string> &words) {
+  RunLine line = readRecordLine(words);
+  return line.done ? line.status : runCommand(line.request);
+}
+
 static int replay(const std::vector<std::string> &words) {
   ReplayLine line = readReplayLine(words);
   return line.done ? line.status : replayCommand(line.request);
@@ -61,6 +68,8 @@ static int help(const std::vector<std::string> &words) {
     return run({"--help"});
   if (words[0] == "trace")
     return trace({"--help"});
+  if (words[0] == "record")
+    return record({"--help"});
   if (words[0] == "replay")
     return replay({"--help"});
   if (words[0] == "check")
@@ -69,7 +78,7 @@ static int help(const std::vector<std::string> &words) {
     return reportCommand({"--help"});
   if (words[0] == "doctor")
     return doctorCommand({"--help"});
-  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, replay, trace, check, report, doctor, options)");
+  return fail("help: no such topic '" + words[0] + "' (cc, c++, run, replay, trace, record, check, report, doctor, options)");
 }
 
 int main(int argc, char **argv) {
@@ -88,6 +97,8 @@ int main(int argc, char **argv) {
     return run(rest);
   if (command == "trace")
     return trace(rest);
+  if (command == "record")
+    return record(rest);
   if (command == "replay")
     return replay(rest);
   if (command == "check")
@@ -100,5 +111,5 @@ int main(int argc, char **argv) {
     return printHelp();
   if (command == "--version")
     return printVersion();
-  return fail("no such command '" + command + "' (cc, c++, run, replay, trace, check, report, doctor, help)");
+  return fail("no such command '" + command + "' (cc, c++, run, replay, trace, record, check, report, doctor, help)");
 }

@@ -13,6 +13,7 @@ namespace wavesan::driver {
 /// Exit statuses of the command itself, beside those of the compiler or program that it runs.
 enum ExitStatus : int {
   kExitUsage = 2,           ///< the command line or the installation is wrong; nothing was run
+  kExitNothingRecorded = 67, ///< `wavesan record`, where the program would have ended with 0
   kExitNotExecutable = 126, ///< as a shell says it
   kExitNotFound = 127,
 };

@@ -6,11 +6,13 @@
 #include "capsule_run.h"
 #include "checks.h"
 #include "commands.h"
+#include "graph_capsule.h"
 #include "message.h"
 #include "program_start.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace fs = std::filesystem;
 
@@ -21,16 +23,28 @@ namespace {
 // In the order of what the whole command answers with.
 enum Verdict : int { kReproduced = 0, kNotReproduced = 1, kBroken = 2 };
 
-/// The files that `path` names, in the order of their names. Empty, after one line, if there is none.
+bool isGraph(const std::string &path) { return path.ends_with(kGraphSuffix); }
+
+/// The files that `path` names: graphs, then other capsules, in the order of their names. Capsules that are nodes of one of
+/// the graphs are not among them. Empty, after one line, if there is none.
 std::vector<std::string> capsulesAt(const std::string &path) {
   std::error_code ec;
   if (!fs::is_directory(path, ec))
     return {path};
   std::vector<std::string> files;
   for (const fs::directory_entry &entry : fs::directory_iterator(path, ec))
-    if (entry.path().extension() == capsule::kFileSuffix)
+    if (entry.path().extension() == capsule::kFileSuffix || isGraph(entry.path().string()))
       files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin(), files.end(), [](const std::string &a, const std::string &b) {
+    return std::pair(!isGraph(a), a) < std::pair(!isGraph(b), b);
+  });
+  std::set<std::string> nodes;
+  for (const std::string &file : files)
+    if (std::string error; isGraph(file))
+      if (const std::optional<GraphCapsule> graph = readGraphCapsule(file, error))
+        for (const auto &[_, node] : graph->files)
+          nodes.insert(fs::weakly_canonical(node, ec).string());
+  std::erase_if(files, [&](const std::string &file) { return nodes.contains(fs::weakly_canonical(file, ec).string()); });
   if (files.empty())
     fail("replay: no capsule in " + path + (ec ? ": " + ec.message() : ""));
   return files;
@@ -45,7 +59,62 @@ Verdict broken(const std::string &file, const std::string &why) {
   return kBroken;
 }
 
+/// Each kernel from the memory that it found, and then what they touched against one another.
+Verdict replayGraph(CapsuleSetting setting, const ReplayRequest &request, const std::string &file) {
+  std::string error;
+  std::optional<GraphCapsule> graph = readGraphCapsule(file, error);
+  if (!graph)
+    return broken(file, error);
+  if (request.minimise)
+    return broken(file, "--minimise is for capsules of one dispatch");
+  setting.accesses = true;
+  size_t recorded = graph->conflicts.size(), shown = 0, same = 0;
+  for (const auto &[id, path] : graph->files) {
+    const std::string what = "node " + std::to_string(id) + ": ";
+    const std::optional<capsule::Capsule> capsule = capsule::readCapsule(path, capsuleBytesLimit(), error);
+    const auto races = capsule ? recordedRaces(*capsule, error) : std::nullopt;
+    if (!races)
+      return broken(file, what + error);
+    streams::GraphNode &node = graph->nodes[id - 1];
+    if (capsule->dispatch.number != node.dispatch)
+      return broken(file, what + path + " is of another dispatch");
+    CapsuleRun run = runCapsule(setting, path, *capsule, false);
+    if (run.failed && run.problem.empty())
+      run.problem = "the dispatch failed";
+    if (!run.problem.empty())
+      return broken(file, what + run.problem);
+    recorded += races->size();
+    shown += size_t(std::count_if(races->begin(), races->end(),
+                                  [&](const std::string &key) { return run.races.contains(key); }));
+    same += run.digest == capsule->expectedDigest;
+    node.touched = std::move(run.touched);
+    node.places = std::move(run.places);
+    node.seenInRun = true;
+  }
+  const streams::Conflicts conflicts = streams::findConflicts(graph->nodes);
+  if (!conflicts.looked)
+    return broken(file, "it has too many nodes or accesses to be compared");
+  for (const streams::NodeConflict &c : conflicts.found) {
+    shown += graph->conflicts.contains({c.first, c.second});
+    const auto name = [&](streams::NodeId id) {
+      const streams::GraphNode &node = graph->nodes[id - 1];
+      return "node " + std::to_string(id) + " (" + node.kind + " " + node.name + ")";
+    };
+    say("replay " + file + ": " + name(c.first) + " and " + name(c.second) + " both touch " + std::to_string(c.bytes) +
+        " bytes, and no path of edges orders them: missing edge " + std::to_string(c.first) + " -> " +
+        std::to_string(c.second));
+  }
+  const bool reproduced = recorded != 0 && shown == recorded;
+  say("replay " + file + ": " + (reproduced ? "reproduced" : "not reproduced") + ": " +
+      (recorded ? racesText(shown, recorded)
+                : "no race was recorded, " + std::to_string(conflicts.found.size()) + " found between nodes") +
+      ", output of " + std::to_string(same) + " of " + std::to_string(graph->files.size()) + " kernels as recorded");
+  return reproduced ? kReproduced : kNotReproduced;
+}
+
 Verdict replay(const CapsuleSetting &setting, const ReplayRequest &request, const std::string &file) {
+  if (isGraph(file))
+    return replayGraph(setting, request, file);
   std::string error;
   std::optional<capsule::Capsule> capsule = capsule::readCapsule(file, capsuleBytesLimit(), error);
   if (!capsule) {

@@ -53,12 +53,23 @@ bool isIncomplete(const abi::StatusPage &page) {
   return !checked || page.errors.load() != 0 || page.dispatchesPending.load() != 0 || page.racesLost.load() != 0;
 }
 
+/// What all runs of one command share.
+struct Setting {
+  const RunRequest &request;
+  const abi::Options &options;
+  const Layout &layout;
+  bool cpu;
+  bool preloadHip;
+};
+
 /// What the program itself could not say any more.
-void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const abi::Options &options, bool cpu) {
+void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const Setting &setting) {
+  const abi::Options &options = setting.options;
+  const bool cpu = setting.cpu;
   uint64_t attached = page.processesAttached.load(), summaries = page.summariesPrinted.load();
   if (attached == 0) {
-    say(std::string("nothing was checked: the program did not use an HSA runtime") +
-        (cpu ? " (if it brings its own libraries, try --preload)" : ""));
+    say(std::string(setting.request.record ? "nothing was recorded" : "nothing was checked") +
+        ": the program did not use an HSA runtime" + (cpu ? " (if it brings its own libraries, try --preload)" : ""));
     return;
   }
   if (end.signal)
@@ -69,7 +80,7 @@ void sayWhatIsMissing(const abi::StatusPage &page, const ChildEnd &end, const ab
   else if (summaries < attached && options.summary)
     say(std::to_string(attached - summaries) + " of " + std::to_string(attached) +
         " processes ended before their summary; all together: " + countsOf(page));
-  if (page.checkedAccesses.load() == 0 && summaries < attached)
+  if (page.checkedAccesses.load() == 0 && summaries < attached && !setting.request.record)
     say("nothing was checked: this is no clean result");
   if (uint64_t pending = page.dispatchesPending.load())
     say(std::to_string(pending) + (pending == 1 ? " dispatch was" : " dispatches were") +
@@ -94,14 +105,17 @@ struct RunEnd {
   bool found = false, incomplete = false;
 };
 
-/// What all runs of one command share.
-struct Setting {
-  const RunRequest &request;
-  const abi::Options &options;
-  const Layout &layout;
-  bool cpu;
-  bool preloadHip;
-};
+std::string whyNotRecorded(const abi::Options &options, const abi::StatusPage &page) {
+  if (page.traceErrors.load())
+    return "see the error above";
+  if (options.record_region == "all")
+    return "no command was put into a stream, or the program ended without running its exit handlers";
+  return (options.record_region == "first"
+              ? std::string("the program began no region")
+              : "the program began no region of the name '" + options.record_region + "'") +
+         " (wavesan_region_begin, roctxRangePush or roctxRangeStart; --region=all records the whole program), or ended "
+         "without running its exit handlers";
+}
 
 std::string withOption(const std::string &options, const std::string &name, const std::string &value) {
   return options + (options.empty() ? "" : ":") + name + "=" + quoteValue(value);
@@ -128,7 +142,7 @@ RunEnd runOnce(const Setting &setting, const std::string &optionsText) {
   if (end.startError)
     return {couldNotStart(program, end.startError)};
   const abi::Options &options = setting.options;
-  sayWhatIsMissing(*status.page(), end, options, setting.cpu);
+  sayWhatIsMissing(*status.page(), end, setting);
   if (status.page()->processesAttached.load() == 0)
     sayWhatIsWrong(setting.layout, setting.cpu);
   RunEnd result;
@@ -145,6 +159,12 @@ RunEnd runOnce(const Setting &setting, const std::string &optionsText) {
     result.status = options.incomplete_exitcode;
   } else
     result.status = end.exitStatus;
+  if (request.record && !result.signal && !status.page()->graphsRecorded.load()) {
+    if (status.page()->processesAttached.load() != 0)
+      say("record: nothing was recorded: " + whyNotRecorded(options, *status.page()));
+    if (result.status == 0)
+      result.status = kExitNothingRecorded;
+  }
   return result;
 }
 
@@ -228,7 +248,15 @@ int runCommand(const RunRequest &request) {
     return fail("run: " + why);
   std::string text = request.options;
   bool preloadHip = false;
-  if (options->check_streams) {
+  if (request.record) {
+    const Check check = checkHipTool(layout, false);
+    if (check.isProblem())
+      return fail(check.text);
+    if (layout.hipTool().string().find_first_of(" :") != std::string::npos)
+      return fail("record: LD_PRELOAD cannot name " + layout.hipTool().string() +
+                  ": install WaveSan below a path without blanks and colons");
+    preloadHip = true;
+  } else if (options->check_streams) {
     const Check check = checkHipTool(layout, false);
     const bool nameable = layout.hipTool().string().find_first_of(" :") == std::string::npos;
     preloadHip = !check.isProblem() && nameable;

@@ -75,7 +75,7 @@ RunLine readRunLine(const std::vector<std::string> &words) {
                  "write a capsule for each dispatch that reports a race into this directory; `wavesan replay DIR`\n"
                  "runs them again on any machine (docs/capsule.md)");
   app.add_option("--capsule-kernels", capsuleKernels, "only of these kernels: globs between semicolons");
-  app.add_flag("--capsule-all", capsuleAll, "of dispatches without a race, too");
+  app.add_flag("--capsule-all", capsuleAll, "of dispatches without a race, too, and of launches of graphs");
 
   size_t own =
       countOwnWords(words, {"-o", "--options", "--device", "--seed", "--gpu", "--capsule", "--capsule-kernels"});

@@ -45,8 +45,9 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
 }
 
 int wavesan_tool_init(const wavesan_replay_api_t *api) {
-  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0};
+  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0, 0};
   const char *wanted = getenv("DIGEST_PASSES");
+  subscription.graphs = getenv("DIGEST_GRAPHS") != NULL; /* graphs as a whole */
   if (wanted)
     passes = strtoull(wanted, NULL, 10);
   if (api->version < WAVESAN_REPLAY_API_VERSION || api->start_context(WAVESAN_CONTEXT_OUTPUT_DIGEST))

@@ -9,6 +9,7 @@
 #include "call_hook.h"
 #include "capture.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -34,6 +35,7 @@ struct Executable {
   }
   HipExec hip = nullptr;
   wavesan_graph_t source = nullptr;
+  std::shared_ptr<const Graph> changeable; ///< what it was made of, whose nodes name its own; null: it is immutable
   uint64_t sourceId = 0;
   std::mutex mutex;     ///< of what follows: one append after the other
   Event done = nullptr; ///< stands for the runs so far, unless `unmarked`
@@ -186,6 +188,30 @@ bool canMarkLater(Stream stream) {
 
 bool canRecord() { return hipFunctions().graphs() && hipFunctions().interposed; }
 
+/// Under `wavesan run`: nodes that conflict without an edge, before the graph runs for the first time.
+void sayConflicts(const Graph &graph) {
+  constexpr size_t kMaxSaid = 10;
+  if (!hipFunctions().interposed || !wavesan_hip_say(nullptr))
+    return;
+  const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(graph));
+  const std::vector<streams::NodeConflict> found = streams::findConflicts(nodes).found;
+  const auto nameOf = [&](streams::NodeId id) {
+    const streams::GraphNode &node = nodes[id - 1];
+    return "node " + std::to_string(id) + " (" + node.kind + " " + node.name + ")";
+  };
+  const std::string start = "graph " + std::to_string(graph.id) + " is instantiated with ";
+  for (size_t i = 0; i < std::min(found.size(), kMaxSaid); ++i) {
+    const streams::NodeConflict &c = found[i];
+    const std::string line = start + "a missing edge, " + std::to_string(c.first) + " -> " + std::to_string(c.second) +
+                             ": " + nameOf(c.first) + " and " + nameOf(c.second) + " both touch " +
+                             std::to_string(c.bytes) + " bytes" + (c.seenInRun ? ", as in an earlier run" : "") +
+                             ", and no path of edges orders them";
+    wavesan_hip_say(line.c_str());
+  }
+  if (found.size() > kMaxSaid)
+    wavesan_hip_say((start + std::to_string(found.size() - kMaxSaid) + " more: wavesan_graph_dump has them").c_str());
+}
+
 /// Result of Captures::begin.
 wavesan_graph_result_t begun(int code) {
   return code == kHipErrorCaptureUnsupported ? unsupported(code) : hipResult(code);
@@ -202,7 +228,10 @@ wavesan_graph_result_t wavesan_graph_get_properties(wavesan_graph_properties_t *
     return invalidArgument();
   const HipFunctions &h = hipFunctions();
   properties->version = WAVESAN_GRAPH_API_VERSION;
-  properties->flags = h.graphs() ? WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH : 0;
+  properties->flags = !h.graphs() ? 0
+                      : !h.hipGraphExecKernelNodeSetParams
+                          ? WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH
+                          : WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH | WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH;
   properties->recording = canRecord();
   properties->external_events = h.graphs() && h.hipGraphAddEventRecordNode && h.hipGraphAddEventWaitNode;
   return done(WAVESAN_GRAPH_SUCCESS);
@@ -365,12 +394,15 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t handle, const w
     if (desc && (desc->size < sizeof *desc ||
                  (desc->flags & ~(WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH | WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH))))
       return invalidArgument();
-    if (desc && desc->flags & WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH)
+    const bool changeable = desc && desc->flags & WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH;
+    if (changeable && !hipFunctions().hipGraphExecKernelNodeSetParams)
       return unsupported();
     OwnCalls own;
     auto made = std::make_shared<Executable>();
     made->source = handle;
     made->sourceId = graph->id;
+    if (changeable)
+      made->changeable = graph;
     int code = kHipSuccess;
     const bool idle = Captures::instance().underLock([&] {
       if (graph->recording)
@@ -385,6 +417,7 @@ wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t handle, const w
       code = hipFunctions().hipEventCreateWithFlags(&made->done, kWithoutTiming);
     if (code)
       return hipResult(code);
+    sayConflicts(*graph);
     *executable = reinterpret_cast<wavesan_executable_graph_t>(made.get());
     std::lock_guard lock(handles().mutex);
     handles().executables[*executable] = made;
@@ -428,6 +461,100 @@ wavesan_graph_result_t wavesan_graph_append(wavesan_graph_stream_t handle, waves
       code = h.hipEventRecord(eventOf(signal), stream);
     return hipResult(code);
   });
+}
+
+namespace {
+
+/// A change of a node of an executable graph. `right`: the node is one for it; `change` returns HIP's code.
+template <class Params, class Right, class Change>
+wavesan_graph_result_t changeNode(wavesan_executable_graph_t executable, uint64_t node, const Params *params,
+                                  bool supported, Right right, Change change) {
+  return withExecutable(executable, [&](Executable &x) {
+    if (!params)
+      return nullPointer();
+    if (params->size < sizeof *params)
+      return invalidArgument();
+    std::lock_guard lock(x.mutex);
+    if (x.destroyed)
+      return invalidGraph();
+    if (!x.changeable || !supported)
+      return unsupported();
+    if (node == 0 || node > x.changeable->nodes.size())
+      return invalidArgument();
+    const Node &n = *x.changeable->nodes[node - 1];
+    if (const wavesan_graph_result_t result = right(n))
+      return done(result, result == WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE ? kHipErrorNotSupported : kHipSuccess);
+    OwnCalls own;
+    return hipResult(change(x.hip, n));
+  });
+}
+
+} // namespace
+
+wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_graph_t executable, uint64_t node,
+                                                           const wavesan_graph_kernel_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecKernelNodeSetParams;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_KERNEL)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!params->arguments)
+          return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        for (int i = 0; i < 3; ++i)
+          if (!params->grid_size[i] || !params->workgroup_size[i] || params->grid_size[i] % params->workgroup_size[i])
+            return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        return WAVESAN_GRAPH_SUCCESS;
+      },
+      [&](HipExec exec, const Node &n) {
+        const uint32_t *grid = params->grid_size, *group = params->workgroup_size;
+        const KernelNodeParams hip = {{group[0], group[1], group[2]},
+                                      nullptr,
+                                      n.launched,
+                                      {grid[0] / group[0], grid[1] / group[1], grid[2] / group[2]},
+                                      params->arguments,
+                                      params->group_segment_bytes};
+        return change(exec, n.hip, &hip);
+      });
+}
+
+wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_copy_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecMemcpyNodeSetParams1D;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_COPY)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!n.plain)
+          return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
+        return params->destination && params->source ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+      },
+      [&](HipExec exec, const Node &n) {
+        return change(exec, n.hip, params->destination, params->source, params->bytes, params->kind);
+      });
+}
+
+wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_fill_params_t *params) {
+  const auto change = hipFunctions().hipGraphExecMemsetNodeSetParams;
+  return changeNode(
+      executable, node, params, change != nullptr,
+      [&](const Node &n) {
+        if (n.type != WAVESAN_GRAPH_NODE_FILL)
+          return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (!params->destination)
+          return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        const uint32_t element = params->element_bytes;
+        if (!n.plain)
+          return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
+        const bool right = (element == 1 || element == 2 || element == 4) && params->count;
+        return right ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+      },
+      [&](HipExec exec, const Node &n) {
+        const FillParams hip = {params->destination, params->element_bytes, 1, 0, params->value, params->count};
+        return change(exec, n.hip, &hip);
+      });
 }
 
 wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph_t handle) {
@@ -548,18 +675,14 @@ wavesan_graph_result_t wavesan_graph_visit(wavesan_graph_t handle,
       wavesan_graph_node_info_t info{};
       info.size = sizeof info;
       info.id = node->id;
-      info.kind = node->kind;
+      info.kind = node->type;
       info.name = node->name.c_str();
       info.function = node->function;
       info.stream = node->stream;
       info.dependencies = node->dependencies.data();
       info.dependency_count = node->dependencies.size();
-      const uint32_t grid[] = {node->grid.x, node->grid.y, node->grid.z};
-      const uint32_t workgroup[] = {node->workgroup.x, node->workgroup.y, node->workgroup.z};
-      for (int i = 0; i < 3; ++i) {
-        info.grid_size[i] = grid[i];
-        info.workgroup_size[i] = workgroup[i];
-      }
+      std::copy(node->grid, node->grid + 3, info.grid_size);
+      std::copy(node->workgroup, node->workgroup + 3, info.workgroup_size);
       info.group_segment_bytes = node->groupBytes;
       info.destination = node->to;
       info.source = node->from;
@@ -581,9 +704,35 @@ wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t handle, const char *pa
     if (desc && (desc->size < sizeof *desc || (numberOf(desc->mode) > WAVESAN_GRAPH_DUMP_SIMPLE) ||
                  (numberOf(desc->format) > WAVESAN_GRAPH_DUMP_JSON)))
       return invalidArgument();
-    const bool written =
-        writeDump(graph->id, Captures::instance().nodesOf(*graph), path,
-                  !desc || desc->mode == WAVESAN_GRAPH_DUMP_DETAILED, desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
+    const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(*graph));
+    const std::string text = streams::graphText({graph->id, ""}, nodes, streams::findConflicts(nodes),
+                                                !desc || desc->mode == WAVESAN_GRAPH_DUMP_DETAILED,
+                                                desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
+    const bool written = streams::writeGraphFile(path, text);
     return done(written ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_FILE);
+  });
+}
+
+wavesan_graph_result_t wavesan_graph_visit_conflicts(wavesan_graph_t handle,
+                                                     int (*visit)(const wavesan_graph_conflict_t *, void *),
+                                                     void *data) {
+  return withGraph(handle, [&](const std::shared_ptr<Graph> &graph) {
+    if (!visit)
+      return nullPointer();
+    const streams::Conflicts conflicts = streams::findConflicts(dumped(Captures::instance().nodesOf(*graph)));
+    if (!conflicts.looked)
+      return unsupported();
+    for (const streams::NodeConflict &c : conflicts.found) {
+      wavesan_graph_conflict_t info{};
+      info.size = sizeof info;
+      info.first = c.first;
+      info.second = c.second;
+      info.address = reinterpret_cast<const void *>(c.address);
+      info.bytes = c.bytes;
+      info.seen_in_run = c.seenInRun;
+      if (visit(&info, data))
+        break;
+    }
+    return done(WAVESAN_GRAPH_SUCCESS);
   });
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -215,6 +216,7 @@ int Captures::addNode(CapturedStream &stream, Node node, const AddNode &add) {
   if (result != kHipSuccess)
     return refuse(stream, result);
   node.id = graph.nodes.size() + 1;
+  node.kind = kindText(node.type);
   node.stream = stream.index;
   node.dependencies = stream.tails;
   stream.tails = {node.id};
@@ -229,7 +231,7 @@ int Captures::waitIn(CapturedStream &stream, Event event, bool external) {
     if (!hipFunctions().hipGraphAddEventWaitNode)
       return refuse(stream, kHipErrorCaptureUnsupported);
     Node node;
-    node.kind = WAVESAN_GRAPH_NODE_EVENT_WAIT;
+    node.type = WAVESAN_GRAPH_NODE_EVENT_WAIT;
     node.name = node.function = "hipStreamWaitEvent";
     return addNode(stream, std::move(node),
                    [&](auto... to) { return hipFunctions().hipGraphAddEventWaitNode(to..., event); });
@@ -257,7 +259,7 @@ int Captures::recordIn(CapturedStream &stream, Event event, bool external) {
     if (!hipFunctions().hipGraphAddEventRecordNode)
       return refuse(stream, kHipErrorCaptureUnsupported);
     Node node;
-    node.kind = WAVESAN_GRAPH_NODE_EVENT_SIGNAL;
+    node.type = WAVESAN_GRAPH_NODE_EVENT_SIGNAL;
     node.name = node.function = "hipEventRecord";
     const int result = addNode(stream, std::move(node),
                                [&](auto... to) { return hipFunctions().hipGraphAddEventRecordNode(to..., event); });

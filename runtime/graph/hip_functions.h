@@ -61,6 +61,9 @@ enum HipCode : int {
   X(hipGraphAddEventRecordNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, Event))                            \
   X(hipGraphAddEventWaitNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, Event))                              \
   X(hipGraphInstantiate, int(HipExec *, HipGraph, HipNode *, char *, uint64_t))                                        \
+  X(hipGraphExecKernelNodeSetParams, int(HipExec, HipNode, const KernelNodeParams *))                                  \
+  X(hipGraphExecMemcpyNodeSetParams1D, int(HipExec, HipNode, void *, const void *, uint64_t, int))                     \
+  X(hipGraphExecMemsetNodeSetParams, int(HipExec, HipNode, const FillParams *))                                        \
   X(hipGraphExecDestroy, int(HipExec))                                                                                 \
   X(hipGraphLaunch, int(HipExec, Stream))                                                                              \
   X(hipStreamWaitEvent, int(Stream, Event, uint32_t))                                                                  \

@@ -4,9 +4,6 @@
 // Calls of HIP as nodes: what graph.h lists as recorded.
 #include "capture.h"
 
-#include <cstdlib>
-#include <cxxabi.h>
-
 namespace wavesan::graph {
 
 using hip::CallArguments;
@@ -14,15 +11,16 @@ using hip::CallId;
 
 namespace {
 
-/// "add(int*, int)" for "_Z3addPii".
-std::string kernelName(const char *linkage) {
-  if (!linkage)
-    return "a kernel";
-  int status = 0;
-  char *text = ::abi::__cxa_demangle(linkage, nullptr, nullptr, &status);
-  std::string name = status == 0 && text ? text : linkage;
-  std::free(text);
-  return name;
+constexpr uint64_t kMaxRows = 1 << 12; ///< more are not looked at one by one
+
+/// `grid`: in workgroups. What a kernel touches is not known by its call.
+void setShape(Node &node, Dim3 grid, Dim3 workgroup) {
+  const uint32_t groups[] = {grid.x, grid.y, grid.z}, size[] = {workgroup.x, workgroup.y, workgroup.z};
+  for (int i = 0; i < 3; ++i) {
+    node.grid[i] = groups[i] * size[i];
+    node.workgroup[i] = size[i];
+  }
+  node.touchedKnown = false;
 }
 
 } // namespace
@@ -36,11 +34,11 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   node.name = node.function;
   auto kernel = [&](const void *function, const char *name, Dim3 grid, Dim3 workgroup, const void *arguments,
                     const void *extra, uint32_t groupBytes) {
-    node.kind = WAVESAN_GRAPH_NODE_KERNEL;
-    node.name = kernelName(name);
-    node.grid = {grid.x * workgroup.x, grid.y * workgroup.y, grid.z * workgroup.z};
-    node.workgroup = workgroup;
+    node.type = WAVESAN_GRAPH_NODE_KERNEL;
+    node.name = streams::displayName(name);
+    setShape(node, grid, workgroup);
     node.groupBytes = groupBytes;
+    node.launched = function;
     const KernelNodeParams params = {workgroup, static_cast<void **>(const_cast<void *>(extra)),     function,
                                      grid,      static_cast<void **>(const_cast<void *>(arguments)), groupBytes};
     return addNode(stream, std::move(node), [&](auto... to) { return h.hipGraphAddKernelNode(to..., &params); });
@@ -52,21 +50,23 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   auto touch = [&](const void *at, uint64_t bytes, bool write) {
     const auto begin = reinterpret_cast<uint64_t>(at);
     if (begin && bytes)
-      node.touched.push_back({begin, begin + bytes, write});
+      node.touched.push_back({begin, begin + bytes, uint8_t(write ? abi::kAccessWrite : abi::kAccessRead)});
   };
   auto rows = [&](const void *at, uint64_t pitch, uint64_t width, uint64_t height, bool write) {
-    constexpr uint64_t kMaxRows = 1 << 12; // more are not looked at one by one
     if (pitch == width || height == 1)
       touch(at, width * height, write);
-    else if (height <= kMaxRows)
+    else if (height > kMaxRows)
+      node.touchedKnown = false;
+    else
       for (uint64_t y = 0; y < height; ++y)
         touch(static_cast<const char *>(at) + y * pitch, width, write);
   };
   auto copy = [&](const void *to, const void *from, uint64_t bytes, int kind) {
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = to;
     node.from = from;
     node.bytes = bytes;
+    node.plain = true;
     touch(to, bytes, true);
     touch(from, bytes, false);
     return addNode(stream, std::move(node), [&](auto... at) {
@@ -74,12 +74,61 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     });
   };
   auto fill = [&](const void *to, uint32_t element, uint64_t pitch, uint64_t width, uint64_t height, uint32_t value) {
-    node.kind = WAVESAN_GRAPH_NODE_FILL;
+    node.type = WAVESAN_GRAPH_NODE_FILL;
     node.to = to;
     node.bytes = width * height * element;
     rows(to, pitch, width * element, height, true);
-    const FillParams params = {const_cast<void *>(to), element, height, pitch, value, width};
-    return addNode(stream, std::move(node), [&](auto... at) { return h.hipGraphAddMemsetNode(at..., &params); });
+    // HIP 5.2.3 fills with the size of an element where there is more than one row: each row is a node of HIP's graph.
+    if (pitch == width * element) {
+      width *= height;
+      height = 1;
+    }
+    if (height == 0)
+      return int(hip::kHipSuccess); // nothing
+    if (height > kMaxRows)
+      return refuse(stream, kHipErrorCaptureUnsupported);
+    node.plain = height == 1;
+    return addNode(stream, std::move(node), [&](HipNode *made, HipGraph graph, const HipNode *before, uint64_t count) {
+      int result = hip::kHipSuccess;
+      for (uint64_t y = 0; y < height && result == hip::kHipSuccess; ++y) {
+        const FillParams row = {static_cast<char *>(const_cast<void *>(to)) + y * pitch, element, 1, 0, value, width};
+        const HipNode last = *made;
+        result = h.hipGraphAddMemsetNode(made, graph, y ? &last : before, y ? 1 : count, &row);
+      }
+      return result;
+    });
+  };
+  // A launch with events records one in front of the kernel and one behind it.
+  auto withEvents = [&](const auto &launch) {
+    int result = a.events[0] ? recordIn(stream, a.events[0], false) : int(hip::kHipSuccess);
+    if (result == hip::kHipSuccess)
+      result = launch();
+    if (result == hip::kHipSuccess && a.events[1])
+      result = recordIn(stream, a.events[1], false);
+    return result;
+  };
+  auto copyRows = [&](const Copy3DParams &params) {
+    node.type = WAVESAN_GRAPH_NODE_COPY;
+    const Extent &e = params.extent;
+    node.touchedKnown = !params.fromArray && !params.toArray && e.height * e.depth <= kMaxRows;
+    node.bytes = params.fromArray || params.toArray ? 0 : e.width * e.height * e.depth; // arrays count in elements
+    auto side = [&](const PitchedPtr &at, const hip::Position &position, bool write, const void *&first) {
+      for (uint64_t z = 0; z < e.depth; ++z)
+        for (uint64_t y = 0; y < e.height; ++y) {
+          const void *row = static_cast<const char *>(at.pointer) + (position.z + z) * at.pitch * at.ySize +
+                            (position.y + y) * at.pitch + position.x;
+          first = first ? first : row;
+          if (node.touchedKnown)
+            touch(row, e.width, write);
+          else
+            return;
+        }
+    };
+    if (!params.toArray)
+      side(params.to, params.toPosition, true, node.to);
+    if (!params.fromArray)
+      side(params.from, params.fromPosition, false, node.from);
+    return addNode(stream, std::move(node), [&](auto... at) { return h.hipGraphAddMemcpyNode(at..., &params); });
   };
   constexpr int kToDevice = 1, kToHost = 2, kOnDevice = 3;
   switch (id) {
@@ -87,18 +136,21 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipLaunchKernel_spt:
     return kernel(p[0], byAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0]));
   case CallId::hipExtLaunchKernel:
-    if (a.events[0] || a.events[1] || n[1])
+    if (n[1])
       break;
-    return kernel(p[0], byAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0]));
+    return withEvents(
+        [&] { return kernel(p[0], byAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0])); });
   case CallId::hipModuleLaunchKernel:
     return kernel(p[0], byHandle(p[0]), {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])},
                   {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, p[1], p[2], uint32_t(n[6]));
-  case CallId::hipExtModuleLaunchKernel: { // its grid is in work-items
-    if (a.events[0] || a.events[1] || n[7] || !n[3] || !n[4] || !n[5] || n[0] % n[3] || n[1] % n[4] || n[2] % n[5])
+  case CallId::hipHccModuleLaunchKernel: // has no flags, which are 0 then
+  case CallId::hipExtModuleLaunchKernel: // the grid of both is in work-items
+    if (n[7] || !n[3] || !n[4] || !n[5] || n[0] % n[3] || n[1] % n[4] || n[2] % n[5])
       break;
-    return kernel(p[0], byHandle(p[0]), {uint32_t(n[0] / n[3]), uint32_t(n[1] / n[4]), uint32_t(n[2] / n[5])},
-                  {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, p[1], p[2], uint32_t(n[6]));
-  }
+    return withEvents([&] {
+      return kernel(p[0], byHandle(p[0]), {uint32_t(n[0] / n[3]), uint32_t(n[1] / n[4]), uint32_t(n[2] / n[5])},
+                    {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, p[1], p[2], uint32_t(n[6]));
+    });
   case CallId::hipMemcpyAsync:
   case CallId::hipMemcpyAsync_spt:
     return copy(p[0], p[1], n[0], int(n[1]));
@@ -112,7 +164,7 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     return copy(p[0], p[1], n[2], kOnDevice);
   case CallId::hipMemcpy2DAsync:
   case CallId::hipMemcpy2DAsync_spt: {
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = p[0];
     node.from = p[1];
     node.bytes = n[2] * n[3];
@@ -129,7 +181,8 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipMemcpyToSymbolAsync_spt:
     if (!h.hipGraphAddMemcpyNodeToSymbol)
       break;
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
+    node.touchedKnown = false; // the variable
     node.from = p[1];
     node.bytes = n[0];
     touch(p[1], n[0], false);
@@ -140,7 +193,8 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipMemcpyFromSymbolAsync_spt:
     if (!h.hipGraphAddMemcpyNodeFromSymbol)
       break;
-    node.kind = WAVESAN_GRAPH_NODE_COPY;
+    node.type = WAVESAN_GRAPH_NODE_COPY;
+    node.touchedKnown = false;
     node.to = p[0];
     node.bytes = n[0];
     touch(p[0], n[0], true);
@@ -159,9 +213,22 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   case CallId::hipMemset2DAsync:
   case CallId::hipMemset2DAsync_spt:
     return fill(p[0], 1, n[0], n[2], n[3], uint8_t(n[1]));
+  case CallId::hipMemset3DAsync:
+  case CallId::hipMemset3DAsync_spt: { // HIP's nodes have two dimensions: the slices must be as far apart as their rows
+    const Extent &e = a.extent;
+    if (e.depth != 1 && a.pitched.ySize != e.height)
+      break;
+    return fill(a.pitched.pointer, 1, a.pitched.pitch, e.width, e.height * e.depth, uint8_t(n[0]));
+  }
+  case CallId::hipMemcpy3DAsync:
+  case CallId::hipMemcpy3DAsync_spt: {
+    if (!p[0])
+      return refuse(stream, kHipErrorInvalidValue);
+    return copyRows(*static_cast<const Copy3DParams *>(p[0]));
+  }
   case CallId::hipLaunchHostFunc:
   case CallId::hipLaunchHostFunc_spt: {
-    node.kind = WAVESAN_GRAPH_NODE_HOST;
+    node.type = WAVESAN_GRAPH_NODE_HOST;
     const HostParams params = {reinterpret_cast<void (*)(void *)>(const_cast<void *>(p[0])), const_cast<void *>(p[1])};
     return addNode(stream, std::move(node), [&](auto... at) { return h.hipGraphAddHostNode(at..., &params); });
   }

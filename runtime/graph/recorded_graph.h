@@ -6,6 +6,7 @@
 #ifndef WAVESAN_GRAPH_RECORDED_GRAPH_H
 #define WAVESAN_GRAPH_RECORDED_GRAPH_H
 
+#include "graph_file.h"
 #include "hip_functions.h"
 
 #include "wavesan/graph.h"
@@ -13,33 +14,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace wavesan::graph {
 
-using NodeId = uint64_t; ///< from 1, in the order of recording; a node depends on lower ones only
+using streams::NodeId;
 
-/// Bytes that a copy or a fill touches.
-struct TouchedBytes {
-  uint64_t begin, end;
-  bool write;
-};
-
-struct Node {
-  NodeId id = 0;
-  wavesan_graph_node_kind_t kind = WAVESAN_GRAPH_NODE_KERNEL;
+struct Node : streams::GraphNode {
+  wavesan_graph_node_kind_t type = WAVESAN_GRAPH_NODE_KERNEL;
   HipNode hip = nullptr;
-  const char *function = ""; ///< HIP's function that was recorded
-  std::string name;
-  uint64_t stream = 0;
-  std::vector<NodeId> dependencies;
-  Dim3 grid{}, workgroup{}; ///< grid in work-items
-  uint32_t groupBytes = 0;
-  const void *to = nullptr, *from = nullptr;
-  uint64_t bytes = 0;
-  std::vector<TouchedBytes> touched;
+  const void *launched = nullptr; ///< the kernel, as HIP was given it
+  bool plain = false;             ///< a copy or fill of one row, between addresses: can be changed
 };
+/// As dumps have it.
+const char *kindText(wavesan_graph_node_kind_t kind);
 
 struct Graph {
   explicit Graph(uint64_t number) : id(number) {}
@@ -55,34 +43,8 @@ struct Graph {
   void *callbackData = nullptr;
 };
 
-/// Which nodes come before which, by the edges.
-class Reachability {
-public:
-  /// More nodes than this are not looked at: valid() is false then.
-  static constexpr size_t kMaxNodes = 1 << 13;
-  explicit Reachability(const std::vector<std::shared_ptr<const Node>> &nodes);
-  bool valid() const { return Valid; }
-  bool before(NodeId earlier, NodeId later) const {
-    return Before[size_t(later - 1) * Words + size_t(earlier - 1) / 64] >> ((earlier - 1) % 64) & 1;
-  }
-
-private:
-  bool Valid;
-  size_t Words;
-  std::vector<uint64_t> Before;
-};
-
-/// Two nodes that touch the same bytes, one of them writing, without a path of edges between them.
-struct NodeConflict {
-  NodeId first, second;
-  uint64_t address, bytes;
-};
-/// Among copies and fills: what kernels touch is known when they have run.
-std::vector<NodeConflict> findConflicts(const std::vector<std::shared_ptr<const Node>> &nodes, const Reachability &);
-
-/// False: errno says why the file cannot be written.
-bool writeDump(uint64_t graphId, const std::vector<std::shared_ptr<const Node>> &nodes, const char *path, bool detailed,
-               bool json);
+/// As dumps have them. What kernels touch is there where the same launch has run before, under `wavesan run`.
+std::vector<streams::GraphNode> dumped(const std::vector<std::shared_ptr<const Node>> &nodes);
 
 } // namespace wavesan::graph
 

@@ -7,6 +7,8 @@
 
 #include "call_arguments.h"
 
+#include "wavesan/abi/stream_check.h"
+
 namespace wavesan::hip {
 
 /// Must live as long as the process: a call may be under way when another hook is set.
@@ -27,7 +29,21 @@ extern "C" bool wavesan_hip_hook(const wavesan::hip::CallHook *hook);
 /// `ending` is called before hipStreamDestroy, which may fail; null: nothing is. Thread-safe.
 extern "C" void wavesan_hip_stream_hook(void (*ending)(wavesan::hip::Stream));
 
-/// The code of the library that sets hooks: reports name who called it.
+/// The code of the library that sets hooks: reports name who called it. From here on it may ask
+/// wavesan_hip_node_accesses, for which what kernels touch is kept.
 extern "C" void wavesan_hip_own_code(const void *begin, const void *end);
+
+/// What a kernel node of one of HIP's graphs touched when the same launch (kernel, shape, arguments) ran last: calls
+/// `run` and `place` for all of it. `exec`: an executable graph, as which the node may have been changed; or null.
+/// False: not known, as outside of `wavesan run`. Thread-safe.
+struct WavesanNodeAccesses {
+  void *self;
+  void (*run)(void *self, uint64_t begin, uint64_t end, uint8_t accessBits);
+  void (*place)(void *self, const wavesan::abi::SyncPlace *place);
+};
+extern "C" bool wavesan_hip_node_accesses(const void *node, const void *exec, const WavesanNodeAccesses *to);
+
+/// Prints a line as WaveSan's, where races are looked for; false: they are not. Null: prints nothing.
+extern "C" bool wavesan_hip_say(const char *line);
 
 #endif // WAVESAN_HIP_CALL_HOOK_H

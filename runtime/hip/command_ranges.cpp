@@ -220,4 +220,22 @@ abi::DispatchShapeSeen shapeOf(CallId id, const CallArguments &a) {
   return shape;
 }
 
+uint32_t groupBytesOf(CallId id, const CallArguments &a) {
+  switch (id) {
+  case CallId::hipLaunchKernel:
+  case CallId::hipLaunchKernel_spt:
+  case CallId::hipLaunchCooperativeKernel:
+  case CallId::hipLaunchCooperativeKernel_spt:
+  case CallId::hipExtLaunchKernel:
+    return uint32_t(a.numbers[0]);
+  case CallId::hipModuleLaunchKernel:
+  case CallId::hipModuleLaunchCooperativeKernel:
+  case CallId::hipExtModuleLaunchKernel:
+  case CallId::hipHccModuleLaunchKernel:
+    return uint32_t(a.numbers[6]);
+  default:
+    return 0;
+  }
+}
+
 } // namespace wavesan::hip

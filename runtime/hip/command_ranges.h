@@ -36,6 +36,11 @@ public:
     auto it = Blocks.upper_bound(a);
     return it != Blocks.begin() && a - std::prev(it)->first < std::prev(it)->second;
   }
+  /// Whether a block has some of these bytes.
+  bool intersects(uint64_t begin, uint64_t bytes) const {
+    auto it = Blocks.lower_bound(begin + bytes);
+    return it != Blocks.begin() && std::prev(it)->first + std::prev(it)->second > begin;
+  }
   void clear() { Blocks.clear(); }
 
   HostAliases aliases;
@@ -62,6 +67,9 @@ bool isSynchronous(CallId);
 
 /// Grid and workgroup of the kernel that the call launches, in work-items; zeros: not known.
 abi::DispatchShapeSeen shapeOf(CallId, const CallArguments &);
+
+/// Bytes of LDS that it asks for beside the kernel's own.
+uint32_t groupBytesOf(CallId, const CallArguments &);
 
 } // namespace wavesan::hip
 

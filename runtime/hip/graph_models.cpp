@@ -25,6 +25,19 @@ bool KernelLaunch::operator==(const KernelLaunch &other) const {
          layout.known == other.layout.known && arguments == other.arguments;
 }
 
+KernelLaunch KernelLaunch::seen(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg,
+                                const std::function<ArgumentLayout(const std::string &)> &layouts) {
+  KernelLaunch launch;
+  launch.kernel = name;
+  launch.shape = shape;
+  launch.layout = layouts(launch.kernel);
+  for (const ArgumentLayout::Piece &piece : launch.layout.pieces) {
+    const auto *bytes = static_cast<const uint8_t *>(kernarg) + piece.offset;
+    launch.arguments.insert(launch.arguments.end(), bytes, bytes + piece.bytes);
+  }
+  return launch;
+}
+
 bool KernelLaunch::fits(const abi::DispatchShapeSeen &seen, const char *name, const void *kernarg) const {
   if (!kernel.empty() && name && kernel != name)
     return false;
@@ -556,6 +569,19 @@ std::shared_ptr<const LaunchableGraph> GraphModels::prepared(const Model &model)
     g.chain = g.chain && exact;
   out->order = order;
   return out;
+}
+
+const KernelLaunch *GraphModels::launchOf(const void *node, const void *exec) const {
+  const Model *model = nullptr;
+  if (exec) {
+    if (auto found = Execs.find(exec); found != Execs.end())
+      model = &found->second.model;
+  } else if (auto owner = Owners.find(node); owner != Owners.end()) {
+    if (auto graph = Graphs.find(owner->second); graph != Graphs.end())
+      model = &graph->second;
+  }
+  const auto n = model ? indexOf(*model, node) : std::nullopt;
+  return n && model->nodes[*n].kernel ? &*model->nodes[*n].kernel : nullptr;
 }
 
 std::shared_ptr<const LaunchableGraph> GraphModels::launchable(const void *exec) {

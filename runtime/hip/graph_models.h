@@ -34,6 +34,9 @@ struct KernelLaunch {
   ArgumentLayout layout;
   std::vector<uint8_t> arguments; ///< one after the other, without gaps
   bool operator==(const KernelLaunch &) const;
+  /// The launch that a dispatch is.
+  static KernelLaunch seen(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg,
+                           const std::function<ArgumentLayout(const std::string &)> &layouts);
   /// Whether a dispatch may be this launch.
   bool fits(const abi::DispatchShapeSeen &seen, const char *name, const void *kernarg) const;
 };
@@ -83,6 +86,9 @@ public:
   /// A call that HIP has recorded into a capture of its own: of the stream, or (a wait) by which the stream joins.
   void captured(CallId id, const CallArguments &arguments, StreamId stream, const streams::Calls &calls,
                 const KnownMemory &memory, const Layouts &layouts);
+  /// What a kernel node launches: of a graph, or as an executable graph has it (`exec` not null). Null: no kernel node
+  /// that is known.
+  const KernelLaunch *launchOf(const void *node, const void *exec) const;
   /// Whether calls of this one are to be passed on: those about graphs.
   static bool concerns(CallId id);
 
@@ -97,6 +103,11 @@ public:
     Captures.clear();
   }
   void addKernelName(const void *function, const char *name) { Names[function] = name; }
+  /// Linkage name; null: not known.
+  const char *kernelName(const void *function) const {
+    auto found = Names.find(function);
+    return found == Names.end() ? nullptr : found->second.c_str();
+  }
 
 private:
   struct Model;

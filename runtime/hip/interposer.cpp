@@ -13,10 +13,14 @@
 
 #include "trace_session.h"
 #include "wavesan/abi/host_watch.h"
+#include "wavesan/abi/replay.h"
 
+#include <functional>
 #include <mutex>
 #include <type_traits>
 #include <vector>
+
+#include <dlfcn.h>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +88,48 @@ struct InsideHip {
 #define WAVESAN_CALLS_HIP
 #endif
 
+std::atomic<abi::ReplayGraph *> graphReplay{nullptr};
+
+/// A launch, or several in its place, if a kernel replay tool wants them.
+WAVESAN_CALLS_HIP int launchGraph(const LaunchMatcher *graph, Stream stream, const std::function<int()> &launch) {
+  abi::ReplayGraph *replay = graphReplay.load(std::memory_order_acquire);
+  if (!replay)
+    return launch();
+  struct Range {
+    const std::function<int()> &launch;
+    Stream stream;
+  } once{launch, stream};
+  std::vector<const char *> kernels;
+  abi::GraphRange range{};
+  if (graph && graph->graph().order) {
+    range.nodes = graph->graph().order->size();
+    range.declined = graph->graph().hostNodes        ? "host_functions"
+                     : !graph->graph().waits.empty() ? "event_waits"
+                                                     : nullptr;
+    for (const LaunchableGraph::Group &group : graph->graph().groups) {
+      kernels.push_back(group.launch.kernel.c_str());
+      if (group.launch.kernel.empty())
+        range.declined = "graph_unknown";
+    }
+  } else {
+    range.declined = "graph_unknown";
+  }
+  range.kernels = kernels.data();
+  range.kernelCount = kernels.size();
+  range.self = &once;
+  range.launch = [](void *self) WAVESAN_CALLS_HIP {
+    const auto &one = *static_cast<Range *>(self);
+    const int result = one.launch();
+    auto *wait = reinterpret_cast<int (*)(Stream)>(realFunction(CallId::hipStreamSynchronize));
+    return result != kHipSuccess ? result : wait ? wait(one.stream) : int(kHipErrorNotSupported);
+  };
+  range.isOfProgram = [](void *, uint64_t begin, uint64_t bytes) {
+    return processTracer().watch()->isOfProgram(begin, bytes);
+  };
+  int result = kHipSuccess;
+  return replay(&range, &result) ? result : launch();
+}
+
 template <CallId Id, class Type> struct Wrapper;
 template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
   WAVESAN_CALLS_HIP static int call(Arguments... arguments) {
@@ -135,6 +181,8 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     tracer->begin(state, Id, seen, *thread);
     if constexpr (infoOf(Id).category == Category::HostFunction)
       result = withStand(real, state.watched.hostCall, arguments...);
+    else if constexpr (Id == CallId::hipGraphLaunch)
+      result = launchGraph(state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
     else
       result = real(arguments...);
     tracer->end(state, seen, *thread, result);
@@ -196,6 +244,25 @@ __attribute__((destructor)) void unloaded() {
   noteObserved();
 }
 
+/// Markers of ROCTX, which programs have anyway. Its library, if there is one, gets them too.
+template <class Type> Type *realMarker(const char *symbol) {
+  return reinterpret_cast<Type *>(dlsym(RTLD_NEXT, symbol));
+}
+thread_local int rangeDepth = 0;
+std::atomic<uint64_t> lastRange{0};
+
+/// Null: no region is recorded.
+StreamWatch *regions() { return processTracer().active() ? processTracer().watch() : nullptr; }
+
+void enter(MarkerKind kind, const char *name) {
+  if (StreamWatch *watch = regions())
+    watch->enterRegion(kind, currentThread().id, name);
+}
+void leave(MarkerKind kind) {
+  if (StreamWatch *watch = regions())
+    watch->leaveRegion(kind, currentThread().id);
+}
+
 const abi::StreamCheck kStreamCheck = {
     abi::kAbiVersion,
     [](const abi::StreamCheckTool *tool) {
@@ -216,6 +283,35 @@ const abi::StreamCheck kStreamCheck = {
 
 extern "C" __attribute__((visibility("default"))) void wavesan_hip_own_code(const void *begin, const void *end) {
   setOwnCode(reinterpret_cast<uint64_t>(begin), reinterpret_cast<uint64_t>(end));
+  StreamWatch::keepAccesses();
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_node_accesses(const void *node, const void *exec,
+                                                                                 const WavesanNodeAccesses *to) {
+  StreamWatch *watch = processTracer().watch();
+  const auto known = watch ? watch->accessesOf(node, exec) : nullptr;
+  if (!known)
+    return false;
+  for (const streams::TouchedBytes &t : known->touched)
+    to->run(to->self, t.begin, t.end, t.bits);
+  for (const abi::SyncPlace &place : known->places)
+    to->place(to->self, &place);
+  return true;
+}
+
+extern "C" __attribute__((visibility("default"))) void wavesan_hip_replay_graph(uint32_t version,
+                                                                                abi::ReplayGraph *replay) {
+  if (version == abi::kAbiVersion)
+    graphReplay.store(replay, std::memory_order_release);
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_say(const char *line) {
+  StreamWatch *watch = processTracer().watch();
+  if (!watch || !watch->attached())
+    return false;
+  if (line)
+    sayLine(line);
+  return true;
 }
 
 extern "C" __attribute__((visibility("default"))) void wavesan_hip_stream_hook(void (*ending)(Stream)) {
@@ -232,6 +328,37 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_hook(const Ca
 
 extern "C" __attribute__((visibility("default"))) const abi::StreamCheck *wavesan_stream_check() {
   return processTracer().watch() ? &kStreamCheck : nullptr;
+}
+
+// wavesan/graph.h.
+extern "C" __attribute__((visibility("default"))) void wavesan_region_begin(const char *name) {
+  enter(MarkerKind::Region, name);
+}
+extern "C" __attribute__((visibility("default"))) void wavesan_region_end() { leave(MarkerKind::Region); }
+
+extern "C" __attribute__((visibility("default"))) int roctxRangePushA(const char *name) {
+  enter(MarkerKind::Range, name);
+  auto *real = realMarker<int(const char *)>("roctxRangePushA");
+  return real ? real(name) : rangeDepth++;
+}
+extern "C" __attribute__((visibility("default"))) int roctxRangePop() {
+  leave(MarkerKind::Range);
+  if (auto *real = realMarker<int()>("roctxRangePop"))
+    return real();
+  return rangeDepth > 0 ? --rangeDepth : -1;
+}
+extern "C" __attribute__((visibility("default"))) uint64_t roctxRangeStartA(const char *name) {
+  auto *real = realMarker<uint64_t(const char *)>("roctxRangeStartA");
+  const uint64_t range = real ? real(name) : ++lastRange;
+  if (StreamWatch *watch = regions())
+    watch->startRange(range, name);
+  return range;
+}
+extern "C" __attribute__((visibility("default"))) void roctxRangeStop(uint64_t range) {
+  if (StreamWatch *watch = regions())
+    watch->stopRange(range);
+  if (auto *real = realMarker<void(uint64_t)>("roctxRangeStop"))
+    real(range);
 }
 
 /// Called by programs when they start, for each kernel.

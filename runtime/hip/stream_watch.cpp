@@ -6,6 +6,8 @@
 #include <exception>
 #include <string_view>
 
+#include <unistd.h>
+
 namespace wavesan::hip {
 
 namespace {
@@ -123,6 +125,9 @@ void StreamWatch::afterForkInChild() noexcept {
     Memory = {};
     Host = {};
     Graphs.forgetGraphs();
+    Known = KnownAccesses(HistoryBytes / 4);
+    Recorder.reset(); // regions and files are the parent's
+    GraphFiles.reset();
     Tool = {};
     Attached = false;
     reset();
@@ -176,8 +181,12 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
           lost.state = WaitState::Lost;
           call.graphWaits.push_back(Resolve ? Resolve(event) : lost);
         }
+        if (GraphFiles)
+          GraphFiles->begin(call.launch, graph);
         call.graph = std::make_shared<LaunchMatcher>(std::move(graph));
       }
+    if (Recorder && Recorder->active())
+      Recorder->beginLaunch(call.launch);
     launchUnderWay = {call.launch, shapeOf(record.id, arguments), call.graph.get()};
   } else if (waitsForStream(action)) {
     call.atEntry = Order.contentsOfStream(record.clock.stream);
@@ -197,6 +206,10 @@ void StreamWatch::fail(WatchedCall &call) noexcept {
     Checker->deliverHost(call.launch, {}, {});
   else
     Checker->cancel(call.launch);
+  if (Recorder)
+    Recorder->cancelled(call.launch);
+  if (GraphFiles)
+    GraphFiles->cancelled(call.launch);
 }
 
 uint32_t StreamWatch::Busy = 0;
@@ -281,8 +294,13 @@ void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArg
   if (record.capture) { // a node of a graph: executed by launches of the graph
     if (call.launch)
       Checker->cancel(call.launch);
+    if (Recorder && Recorder->active())
+      Recorder->skip("calls that became part of the program's own stream captures");
     return;
   }
+  if (Recorder && Recorder->active() && infoOf(record.id).category == Category::Launch && action == Action::None &&
+      record.id != CallId::hipModuleGetFunction)
+    Recorder->skip(std::string(infoOf(record.id).name) + ", whose stream is not among its arguments");
   waits(record);
   if (isCommand(action) && !call.hostCall) // a wait is one, too; a host function has been submitted
     submit(call, record, arguments);
@@ -303,8 +321,19 @@ void StreamWatch::addKernelName(const void *function, const char *name) noexcept
   ++Failures;
 }
 
-void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
-  const GraphModels::Layouts layouts = [this](const std::string &kernel) {
+std::atomic<bool> StreamWatch::Keep{false};
+
+std::shared_ptr<const TouchedByLaunch> StreamWatch::accessesOf(const void *node, const void *exec) noexcept try {
+  std::lock_guard lock(Mutex);
+  const KernelLaunch *launch = Graphs.launchOf(node, exec);
+  return launch ? Known.find(KnownAccesses::keyOf(*launch)) : nullptr;
+} catch (...) {
+  ++Failures;
+  return nullptr;
+}
+
+GraphModels::Layouts StreamWatch::layouts() {
+  return [this](const std::string &kernel) {
     ArgumentLayout layout;
     layout.known = Tool.arguments && Tool.arguments(
                                          Tool.self, kernel.c_str(),
@@ -314,11 +343,14 @@ void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record
                                          &layout);
     return layout;
   };
+}
+
+void StreamWatch::followGraphs(const WatchedCall &call, const CallRecord &record, const CallArguments &arguments) {
   const bool joins = infoOf(record.id).action == Action::StreamWaitEvent && record.wait.state == WaitState::Captured;
   if (record.capture || joins)
-    Graphs.captured(record.id, arguments, record.clock.stream, call.calls, Memory, layouts);
+    Graphs.captured(record.id, arguments, record.clock.stream, call.calls, Memory, layouts());
   else if (GraphModels::concerns(record.id))
-    Graphs.call(record.id, arguments, record.clock.stream, call.calls, layouts);
+    Graphs.call(record.id, arguments, record.clock.stream, call.calls, layouts());
 }
 
 /// What the call learns through an event or a value; a whole stream or device: call.atEntry.
@@ -435,12 +467,17 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   default:
     submits = false;
   }
+  ranges.ranges = byHost(std::move(ranges.ranges));
+  if (Recorder && Recorder->active())
+    addToRegion(call, record, arguments, *command, ranges);
+  else if (Recorder && call.launch) // its region has ended meanwhile
+    Recorder->cancelled(call.launch);
   if (recordsEvent || hostWaitsForIt || info.action == Action::WriteValue)
     call.after = streams::StreamOrder::after(command->order);
   if (recordsEvent)
     Checker->recorded(command->order, record.event, call.calls);
   if (submits)
-    Checker->submit(command, byHost(std::move(ranges.ranges)), call.launch);
+    Checker->submit(command, std::move(ranges.ranges), call.launch);
   else if (call.launch)
     Checker->cancel(call.launch);
   if (hostWaitsForIt)
@@ -469,10 +506,15 @@ void StreamWatch::alias(const void *host, const void *device, uint64_t bytes) no
 
 void StreamWatch::report() noexcept try {
   std::vector<streams::FoundRace> races; // also where nobody wants them: what is compared is forgotten
+  std::vector<RecordedRegion> regions;
   {
     std::lock_guard lock(Mutex);
     races = Checker->takeRaces();
+    if (Recorder)
+      regions = Recorder->take();
   }
+  for (RecordedRegion &region : regions)
+    RegionOut(std::move(region));
   pass(std::move(races));
 } catch (...) {
   ++Failures;
@@ -518,9 +560,18 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
     ++Checker->counts.unbound;
     return 0;
   }
-  Checker->bind(launchUnderWay.ticket, dispatch,
-                launchUnderWay.graph ? launchUnderWay.graph->match(shape, name, kernarg)
-                                     : std::vector<streams::NodeIndex>());
+  if (Recorder)
+    Recorder->bound(launchUnderWay.ticket);
+  if (Keep && name && kernarg) {
+    const KernelLaunch launch = KernelLaunch::seen(shape, name, kernarg, layouts());
+    Known.bound(launchUnderWay.ticket, dispatch, KnownAccesses::keyOf(launch));
+  }
+  std::vector<streams::NodeIndex> nodes;
+  if (launchUnderWay.graph)
+    nodes = launchUnderWay.graph->match(shape, name, kernarg);
+  if (GraphFiles && launchUnderWay.graph)
+    GraphFiles->bound(launchUnderWay.ticket, dispatch, nodes, name, shape);
+  Checker->bind(launchUnderWay.ticket, dispatch, std::move(nodes));
   return launchUnderWay.ticket;
 } catch (...) {
   ++Failures;
@@ -529,11 +580,13 @@ uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name
 
 void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
                           const abi::DispatchAccesses *accesses) noexcept try {
-  std::vector<streams::FoundRace> races;
   {
     std::lock_guard lock(Mutex);
+    std::vector<abi::AccessRun> runs;
+    std::vector<abi::SyncPlace> places;
+    abi::DispatchAccesses byHost{};
+    const abi::DispatchAccesses *compared = accesses;
     if (accesses && !Memory.aliases.empty()) {
-      std::vector<abi::AccessRun> runs;
       for (uint64_t i = 0; i < accesses->runCount; ++i) {
         abi::AccessRun run = accesses->runs[i];
         Memory.aliases.forEach(accesses->runs[i].begin, accesses->runs[i].end, [&](uint64_t begin, uint64_t end) {
@@ -542,17 +595,21 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
           runs.push_back(run);
         });
       }
-      std::vector<abi::SyncPlace> places(accesses->places, accesses->places + accesses->placeCount);
+      places.assign(accesses->places, accesses->places + accesses->placeCount);
       for (abi::SyncPlace &place : places)
         place.address = Memory.aliases.hostAddress(place.address);
-      const abi::DispatchAccesses byHost = {runs.data(), runs.size(), places.data(), places.size(), accesses->lost};
-      Checker->deliver(ticket, kernel, dispatch, &byHost);
-    } else {
-      Checker->deliver(ticket, kernel, dispatch, accesses);
+      byHost = {runs.data(), runs.size(), places.data(), places.size(), accesses->lost};
+      compared = &byHost;
     }
-    races = Checker->takeRaces();
+    Checker->deliver(ticket, kernel, dispatch, compared);
+    if (Recorder)
+      Recorder->delivered(ticket, compared);
+    // Capsules have memory at the addresses that the kernel knows.
+    Known.delivered(ticket, dispatch, accesses);
+    if (GraphFiles)
+      GraphFiles->delivered(ticket, dispatch, accesses);
   }
-  pass(std::move(races));
+  report();
 } catch (...) {
   ++Failures;
 }
@@ -565,6 +622,14 @@ void StreamWatch::finish(abi::StreamCheckCounts &counts) noexcept try {
     races = Checker->finish();
   }
   pass(std::move(races));
+  finishRegions();
+  std::vector<std::string> lines;
+  if (GraphFiles) {
+    std::lock_guard lock(Mutex);
+    lines = GraphFiles->finish(uint64_t(getpid()));
+  }
+  for (const std::string &line : lines)
+    Say(line);
   std::lock_guard lock(Mutex);
   counts = Checker->counts;
   counts.lost += Failures + Host.lost() + HostLost;

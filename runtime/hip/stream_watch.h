@@ -8,9 +8,12 @@
 #define WAVESAN_HIP_STREAM_WATCH_H
 
 #include "command_ranges.h"
+#include "graph_launches.h"
 #include "graph_models.h"
 #include "host_accesses.h"
 #include "host_functions.h"
+#include "known_accesses.h"
+#include "region_recorder.h"
 #include "trace_sink.h"
 
 #include <atomic>
@@ -66,6 +69,35 @@ public:
   /// Gets each race as well; called like the tool. To be set before the first call.
   void setMark(std::function<void(const RaceMark &)> mark) { Mark = std::move(mark); }
 
+  /// From here on regions are recorded; each is passed to `out` when it is complete, with no lock held. To be called
+  /// before the first call.
+  void setRecorder(std::unique_ptr<RegionRecorder> recorder, std::function<void(RecordedRegion)> out);
+  /// From here on launches of graphs are kept, and written when the tool ends; `say` gets lines. Before the first call.
+  void keepGraphLaunches(std::unique_ptr<GraphLaunches> launches, std::function<void(const std::string &)> say) {
+    GraphFiles = std::move(launches);
+    Say = std::move(say);
+  }
+  // Markers of regions; nothing where none are recorded.
+  void enterRegion(MarkerKind kind, uint32_t thread, const char *name) noexcept;
+  void leaveRegion(MarkerKind kind, uint32_t thread) noexcept;
+  void startRange(uint64_t range, const char *name) noexcept;
+  void stopRange(uint64_t range) noexcept;
+  /// The process ends: regions are passed on as far as they are there. Returns how many were entered and not recorded.
+  uint64_t finishRegions() noexcept;
+
+  /// From here on what kernels touch is kept for accessesOf().
+  static void keepAccesses() { Keep = true; }
+  /// What a kernel node of a graph (or of an executable graph, `exec`) touched when the same launch ran; null: not
+  /// known.
+  std::shared_ptr<const TouchedByLaunch> accessesOf(const void *node, const void *exec) noexcept;
+  /// Whether the program has allocated some of these bytes by a call of HIP.
+  bool isOfProgram(uint64_t begin, uint64_t bytes) {
+    std::lock_guard lock(Mutex);
+    return Memory.intersects(begin, bytes);
+  }
+  /// Whether somebody gets the races.
+  bool attached() const { return Attached; }
+
   // For the HSA tool (abi::StreamCheck).
   void attach(const abi::StreamCheckTool *tool);
   uint64_t bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t kernel,
@@ -86,10 +118,14 @@ private:
   void waits(const CallRecord &);
   void streamWaits(StreamId stream, const ResolvedWait &wait);
   void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
+  GraphModels::Layouts layouts();
   void addBlock(const streams::Range &);
   /// By the host's addresses.
   std::vector<streams::Range> byHost(std::vector<streams::Range> ranges) const;
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
+  void addToRegion(const WatchedCall &, const CallRecord &, const CallArguments &, const streams::Command &,
+                   const CommandRanges &);
+  template <class Change> void changeRegions(Change change) noexcept;
   void stored(const CallRecord &, const CallArguments &);
   void pass(std::vector<streams::FoundRace> races) noexcept;
   /// Before anything changes the order between host and commands.
@@ -104,9 +140,15 @@ private:
   KnownMemory Memory; ///< that commands can use
   HostAccesses Host;
   GraphModels Graphs;
+  KnownAccesses Known{HistoryBytes / 4};
+  std::unique_ptr<RegionRecorder> Recorder; ///< null: nothing is recorded
+  std::function<void(RecordedRegion)> RegionOut;
+  std::unique_ptr<GraphLaunches> GraphFiles; ///< null: not wanted
+  std::function<void(const std::string &)> Say;
   std::function<ResolvedWait(Event)> Resolve;
   std::atomic<const void *> Hip{nullptr};
   static uint32_t Busy;
+  static std::atomic<bool> Keep;
   abi::StreamCheckTool Tool{};
   std::function<void(const RaceMark &)> Mark;
   std::atomic<bool> Attached{false};

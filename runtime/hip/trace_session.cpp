@@ -4,6 +4,8 @@
 // Starting a trace from the environment.
 #include "trace_session.h"
 
+#include "region_files.h"
+
 #include "wavesan/abi/options.h"
 
 #include <charconv>
@@ -49,7 +51,9 @@ Session &session() {
   return *instance;
 }
 
-void say(const std::string &line) {
+} // namespace
+
+void sayLine(const std::string &line) {
   const std::string text = "wavesan: " + line + "\n";
   if (line.starts_with("error: ") && session().page)
     session().page->traceErrors.fetch_add(1);
@@ -57,6 +61,8 @@ void say(const std::string &line) {
     // nowhere left to say it
   }
 }
+
+namespace {
 
 std::string ownFileName(const std::string &path) {
   const auto pid = uint64_t(getpid());
@@ -66,7 +72,7 @@ std::string ownFileName(const std::string &path) {
       first = pid;
   const std::string name = traceFileName(path, pid, first);
   if (first && first != pid && name != path && path.find("%p") == std::string::npos)
-    say("trace: another process writes '" + path + "'; this one writes '" + name + "'");
+    sayLine("trace: another process writes '" + path + "'; this one writes '" + name + "'");
   return name;
 }
 
@@ -101,6 +107,18 @@ bool raceToolIsLoaded() {
   return tools && std::strstr(tools, "libwavesan-hsa.so");
 }
 
+/// What `wavesan record` has asked for.
+void keepRegion(const RecordedRegion &region) {
+  if (region.nodes.empty() && region.name == RegionRecorder::kAll) // a process without HIP
+    return;
+  const std::string prefix = regionPrefix(session().options.record, region);
+  const RegionReport report = writeRegion(region, ownFileName(prefix + ".json"), ownFileName(prefix + ".dot"));
+  for (const std::string &line : report.lines)
+    sayLine(line);
+  if (report.written && session().page)
+    session().page->graphsRecorded.fetch_add(1);
+}
+
 } // namespace
 
 std::string traceFileName(const std::string &path, uint64_t pid, uint64_t first) {
@@ -131,16 +149,22 @@ Tracer &processTracer() {
 void startFromEnvironment() {
   abi::OptionErrors errors; // said by whoever starts the program, and by the HSA tool
   abi::Options options = abi::optionsFromEnvironment(errors);
-  const bool watch = options.check_streams && raceToolIsLoaded();
+  const bool watch = (options.check_streams && raceToolIsLoaded()) || !options.record.empty();
   if (!watch && !traces(options))
     return;
   if (watch)
     processTracer().watchStreams(size_t(options.stream_history_mb) << 20);
   session().options = std::move(options);
   session().page = mapStatusPage();
+  if (const abi::Options &set = session().options; !set.record.empty())
+    processTracer().watch()->setRecorder(
+        std::make_unique<RegionRecorder>(set.record_region, set.record_max, size_t(set.stream_history_mb) << 20),
+        keepRegion);
   if (const int copy = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100); copy >= 0)
     session().messages = copy;
-  processTracer().attach(openSinks, say);
+  if (const abi::Options &set = session().options; watch && !set.capsule.empty() && set.capsule_of == "all")
+    processTracer().watch()->keepGraphLaunches(std::make_unique<GraphLaunches>(set.capsule, set.capsule_max), sayLine);
+  processTracer().attach(openSinks, sayLine);
   pthread_atfork([] { processTracer().beforeFork(); }, [] { processTracer().afterForkInParent(); },
                  [] { processTracer().afterForkInChild(); });
 }

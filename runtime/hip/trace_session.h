@@ -20,6 +20,9 @@ void setTracing(bool on);
 /// Starts processTracer() if the options trace_csv, trace_json or trace_perfetto ask for it.
 void startFromEnvironment();
 
+/// A line on stderr, with the product's name in front.
+void sayLine(const std::string &line);
+
 /// The file that process `pid` writes for option value `path`: %p is the process id; without it the process with the
 /// id `first` (0: any) writes `path` itself, the others PATH with their id in front of the extension.
 std::string traceFileName(const std::string &path, uint64_t pid, uint64_t first);

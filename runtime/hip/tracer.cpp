@@ -84,6 +84,7 @@ void Tracer::watchStreams(size_t historyBytes) {
 }
 
 void Tracer::detach() {
+  const uint64_t notRecorded = Watch ? Watch->finishRegions() : 0;
   std::lock_guard lock(SinkMutex);
   if (!Active.exchange(false))
     return;
@@ -95,6 +96,10 @@ void Tracer::detach() {
   if (Opened && Say && (summary.lost || summary.failures))
     Say("trace: " + std::to_string(summary.lost) + " events, streams or waits were too many to follow, " +
         std::to_string(summary.failures) + " calls could not be recorded");
+  if (notRecorded && Say)
+    Say("record: " + std::to_string(notRecorded) +
+        " further times that the region was entered were not recorded "
+        "(option record_max)");
   Sinks.clear();
 }
 

@@ -4,6 +4,7 @@
 
 #include "packet_rewriter.h"
 #include "replay_dispatch.h"
+#include "replay_graph.h"
 #include "replay_loop.h"
 #include "replay_service.h"
 #include "tool.h"
@@ -93,7 +94,11 @@ void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
       auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
       unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
       hsa_barrier_and_packet_t behind;
-      if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH && rewritePacket(*tool, queue, *dispatch, behind))
+      if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+        continue;
+      const GraphPass *pass = currentGraphPass();
+      if (pass ? pass->checks && rewritePacket(*tool, queue, *dispatch, behind, 0, pass->options)
+               : rewritePacket(*tool, queue, *dispatch, behind))
         std::memcpy(&copies.emplace_back(), &behind, sizeof(behind));
     }
     writer(copies.data(), copies.size());

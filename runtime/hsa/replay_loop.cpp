@@ -58,6 +58,7 @@ private:
     wavesan_replay_payload_t p{};
     p.size = sizeof(p);
     p.dispatch = Dispatch;
+    p.graph_nodes = Host.graphNodes();
     return p;
   }
 

@@ -26,6 +26,7 @@ inline constexpr char kDeclineQueueDrain[] = "queue_drain_stuck";
 inline constexpr char kDeclineAgentDrain[] = "agent_drain_stuck";
 inline constexpr char kDeclineCooperative[] = "cooperative_launch";
 inline constexpr char kDeclineHostCall[] = "host_communication";
+inline constexpr char kDeclineAgents[] = "several_agents"; ///< of graphs
 inline constexpr char kDeclineInterrupted[] = "window_interrupted"; ///< also ends a loop
 
 struct ReplayLimits {
@@ -65,6 +66,8 @@ public:
   /// Other work has been let into the window: memory must not be restored any more.
   virtual bool interrupted() const = 0;
   virtual void warn(const std::string &text) = 0;
+  /// Of a launch of a graph; 0: a dispatch.
+  virtual uint64_t graphNodes() const { return 0; }
 };
 
 struct ReplayOutcome {

@@ -85,8 +85,8 @@ const char *PacketHost::open(MemoryStep &predicted) {
   return predicted.bytes > budget() ? kDeclineBudget : nullptr;
 }
 
-uint64_t PacketHost::budget() const {
-  return T.options.replay_budget_mb ? T.options.replay_budget_mb << 20 : quarterOfAvailable();
+uint64_t snapshotBudget(const Tool &tool) {
+  return tool.options.replay_budget_mb ? tool.options.replay_budget_mb << 20 : quarterOfAvailable();
 }
 
 const char *PacketHost::save(MemoryStep &taken) {
@@ -168,9 +168,9 @@ MemoryStep PacketHost::restore() {
   return step;
 }
 
-void PacketHost::restoreFailed(const std::string &why) {
-  T.findings.error("kernel replay: memory cannot be restored before the next pass of " + TheKernel->display + ": " +
-                   why + "; the program is ended");
+void endBecauseOfRestore(Tool &tool, const std::string &what, const std::string &why) {
+  tool.findings.error("kernel replay: memory cannot be restored before the next pass of " + what + ": " + why +
+                      "; the program is ended");
   std::abort();
 }
 

@@ -18,6 +18,11 @@
 
 namespace wavesan::hsa {
 
+/// Bytes of host memory that snapshots may take.
+uint64_t snapshotBudget(const Tool &tool);
+/// Says so and ends the process: what the program would compute from here on is wrong, and nothing could tell it.
+[[noreturn]] void endBecauseOfRestore(Tool &tool, const std::string &what, const std::string &why);
+
 /// Not thread-safe: for the thread that submits the packet. All references must outlive it.
 class PacketHost : public ReplayHost {
 public:
@@ -49,10 +54,8 @@ public:
   void setQuiet(bool quiet) { Quiet = quiet; }
 
   Snapshot &memory() { return Memory; }
-  /// Bytes of host memory that snapshots may take.
-  uint64_t budget() const;
-  /// Says so and ends the process: what the program would compute from here on is wrong, and nothing could tell it.
-  [[noreturn]] void restoreFailed(const std::string &why);
+  uint64_t budget() const { return snapshotBudget(T); }
+  [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, TheKernel->display, why); }
 
 private:
   bool drainOwn(std::chrono::steady_clock::time_point until);

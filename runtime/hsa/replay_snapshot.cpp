@@ -109,11 +109,11 @@ bool Snapshot::restore(MemoryStep &taken, std::string &error) {
   return true;
 }
 
-uint64_t Snapshot::digest(std::string &error) {
+uint64_t Snapshot::digest(std::string &error, const std::function<bool(const MemoryMap::LiveRange &)> &wanted) {
   std::vector<uint8_t> now(kChunk);
   capsule::RegionDigest hash;
   for (const Saved &saved : Regions) {
-    if (!Memory.isLive(saved.range))
+    if (!Memory.isLive(saved.range) || (wanted && !wanted(saved.range)))
       continue;
     for (uint64_t at = 0; at < saved.range.bytes; at += kChunk) {
       const uint64_t bytes = std::min(kChunk, saved.range.bytes - at);

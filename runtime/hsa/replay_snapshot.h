@@ -10,6 +10,7 @@
 #include "replay_loop.h"
 #include "store_set.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,8 +31,9 @@ public:
   /// Writes back what differs, chunk by chunk, in the regions that have not been freed. False: memory is in an
   /// undefined state.
   bool restore(MemoryStep &taken, std::string &error);
-  /// A hash of all regions as they are now; 0 and a line in `error` if they cannot be read.
-  uint64_t digest(std::string &error);
+  /// A hash of all regions that are `wanted` (null: all) as they are now; 0 and a line in `error` if they cannot be
+  /// read.
+  uint64_t digest(std::string &error, const std::function<bool(const MemoryMap::LiveRange &)> &wanted = nullptr);
 
   struct Saved {
     MemoryMap::LiveRange range;

@@ -103,6 +103,11 @@ void AgentWindow::removeQueue(QueueFences *fences) {
   std::erase(Queues, fences);
 }
 
+bool AgentWindow::hasQueues() const {
+  std::lock_guard lock(StateMutex);
+  return !Queues.empty();
+}
+
 void AgentWindow::copyBegins() {
   std::lock_guard lock(StateMutex);
   ++Copies;
@@ -132,6 +137,20 @@ AgentWindow &WindowTable::of(hsa_agent_t agent) {
   if (!window)
     window = std::make_unique<AgentWindow>();
   return *window;
+}
+
+AgentWindow *WindowTable::only(hsa_agent_t &agent) {
+  std::lock_guard lock(Mutex);
+  AgentWindow *found = nullptr;
+  for (auto &[handle, window] : Windows) {
+    if (!window->hasQueues())
+      continue;
+    if (found)
+      return nullptr;
+    found = window.get();
+    agent = {handle};
+  }
+  return found;
 }
 
 std::vector<AgentWindow::Shared> WindowTable::shareAll() {

@@ -64,6 +64,7 @@ public:
 
   void addQueue(QueueFences *fences);
   void removeQueue(QueueFences *fences);
+  bool hasQueues() const;
   void copyBegins();
   void copyEnds();
   /// Waits for all queues but `own`, and for all copies. False: not within the time.
@@ -86,6 +87,8 @@ private:
 class WindowTable {
 public:
   AgentWindow &of(hsa_agent_t agent);
+  /// Of the only agent that has queues, and the agent; null: there are none, or several.
+  AgentWindow *only(hsa_agent_t &agent);
   /// Shared locks of all windows: for calls that concern memory of any agent.
   std::vector<AgentWindow::Shared> shareAll();
 

@@ -6,6 +6,7 @@
 #include "loader_interceptor.h"
 #include "memory_interceptor.h"
 #include "queue_interceptor.h"
+#include "replay_graph.h"
 #include "replay_service.h"
 
 #include <cstdio>
@@ -111,6 +112,7 @@ bool Tool::load(HsaApiTable *table) {
         ReplayService::instance().provide(context);
     if (std::string error; !ReplayService::instance().loadTool(tool->options.tool, error))
       tool->findings.error(error);
+    connectGraphReplay();
   }
   return true;
 }

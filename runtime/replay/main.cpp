@@ -1,9 +1,10 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// wavesan-replay CAPSULE RESULT: executes the dispatch of a capsule once, through the HSA runtime that the environment
-// names. The HSA tool, loaded by that runtime, reports. RESULT gets one line: the digest of memory afterwards, or
-// "failed".
+// wavesan-replay CAPSULE RESULT [ACCESSES]: executes the dispatch of a capsule once, through the HSA runtime that the
+// environment names. The HSA tool, loaded by that runtime, reports. RESULT gets one line: the digest of memory
+// afterwards, or "failed"; ACCESSES what the dispatch touched.
+#include "accesses.h"
 #include "memory_placement.h"
 
 #include "wavesan/abi/replay.h"
@@ -206,8 +207,8 @@ uint64_t digest(const HsaRuntime &hsa, const capsule::Capsule &capsule, uint64_t
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 3) {
-    std::fputs("usage: wavesan-replay CAPSULE RESULT (run by `wavesan replay`)\n", stderr);
+  if (argc != 3 && argc != 4) {
+    std::fputs("usage: wavesan-replay CAPSULE RESULT [ACCESSES] (run by `wavesan replay`)\n", stderr);
     return 2;
   }
   std::string error;
@@ -235,5 +236,7 @@ int main(int argc, char **argv) {
   if (!result)
     giveUp("the result cannot be written");
   hsa.hsa_shut_down();
+  if (argc == 4 && !writeAccesses(argv[3], base, loadedBytes(capsule->codeObject), capsule->loadAddress))
+    giveUp("the accesses cannot be written");
   return int(abi::ReplayExit::Ran);
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "command_checker.h"
 
+#include "sync_places.h"
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -14,24 +16,6 @@ namespace {
 constexpr size_t kMaxRecords = 64;
 /// Distinct races that are told apart; further ones are reported as they come.
 constexpr size_t kMaxReported = 1 << 16;
-
-/// Whether an atomic of one may have ordered it with the other.
-bool mayBeOrderedByAtomics(const CommandPart &a, const CommandPart &b) {
-  auto i = a.places.begin(), j = b.places.begin();
-  const bool host = a.command->byHost() || b.command->byHost();
-  auto publishes = [&](const abi::SyncPlace &p) { return host ? p.releasesToHost : p.releases; };
-  while (i != a.places.end() && j != b.places.end()) {
-    if (i->address < j->address)
-      ++i;
-    else if (j->address < i->address)
-      ++j;
-    else if ((publishes(*i) && j->acquires) || (publishes(*j) && i->acquires))
-      return true;
-    else
-      ++i, ++j;
-  }
-  return false;
-}
 
 } // namespace
 
@@ -374,7 +358,8 @@ void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint
 
 bool CommandChecker::add(FoundRace race) {
   const Command &current = *race.current.part->command, &previous = *race.previous.part->command;
-  if (mayBeOrderedByAtomics(*race.current.part, *race.previous.part)) {
+  if (mayBeOrderedByAtomics(race.current.part->places, race.previous.part->places,
+                            current.byHost() || previous.byHost())) {
     ++counts.atomicsOrder;
     return false;
   }

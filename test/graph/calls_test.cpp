@@ -29,7 +29,7 @@ TEST_F(Calls, Properties) {
   EXPECT_GRAPH(wavesan_graph_get_properties(&properties), kInvalidArgument, 0);
   properties.size = sizeof properties;
   EXPECT_GRAPH(wavesan_graph_get_properties(&properties), kSuccess, 0);
-  EXPECT_EQ(properties.flags, WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH);
+  EXPECT_EQ(properties.flags, WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH | WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH);
   EXPECT_EQ(properties.recording, 1u);
   EXPECT_EQ(properties.external_events, 1u);
 }
@@ -183,8 +183,6 @@ TEST_F(Calls, Instantiate) {
   EXPECT_GRAPH(wavesan_graph_instantiate(graph, &desc, &executable), kInvalidArgument, 0);
   desc = {sizeof desc, 64};
   EXPECT_GRAPH(wavesan_graph_instantiate(graph, &desc, &executable), kInvalidArgument, 0);
-  desc.flags = WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH;
-  EXPECT_GRAPH(wavesan_graph_instantiate(graph, &desc, &executable), kUnsupported, hip::kHipErrorNotSupported);
   fakeHipFailGraphs(719);
   EXPECT_GRAPH(wavesan_graph_instantiate(graph, nullptr, &executable), WAVESAN_GRAPH_ERROR_HIP, 719);
   fakeHipFailGraphs(0);
@@ -194,6 +192,101 @@ TEST_F(Calls, Instantiate) {
   destroy(executable);
   destroy(graph);
   EXPECT_GRAPH(wavesan_graph_instantiate(graph, nullptr, &executable), kInvalidGraph, kHipErrorInvalidValue);
+}
+
+TEST_F(Calls, ChangesOfAnExecutableGraph) {
+  const Stream s = stream();
+  std::vector<long> data = {1, 1}, other = {10, 20}, from = {7, 8};
+  // 1: data = data * 2; 2: data[1] = 7; 3: data[0] = 0; 4: a copy of two rows; 5: a host function;
+  // 6: a fill of two rows; 7: as 2.
+  const wavesan_graph_t graph = recorded(s, [&] {
+    launch(s, data, 2, 0);
+    EXPECT_EQ(hipMemcpyAsync(&data[1], from.data(), 8, 3, s), hip::kHipSuccess);
+    EXPECT_EQ(hipMemsetAsync(data.data(), 0, 8, s), hip::kHipSuccess);
+    EXPECT_EQ(hipMemcpy2DAsync(data.data(), 8, data.data(), 8, 4, 2, 3, s), hip::kHipSuccess);
+    EXPECT_EQ(hipLaunchHostFunc(s, [](void *) {}, nullptr), hip::kHipSuccess);
+    EXPECT_EQ(hipMemset2DAsync(&data[1], 2, 1, 1, 2, s), hip::kHipSuccess);
+    EXPECT_EQ(hipMemcpyAsync(&data[1], from.data(), 8, 3, s), hip::kHipSuccess);
+  });
+  const wavesan_graph_instantiate_desc_t desc = {sizeof desc, WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH};
+  wavesan_executable_graph_t executable = nullptr;
+  EXPECT_GRAPH(wavesan_graph_instantiate(graph, &desc, &executable), kSuccess, 0);
+  const wavesan_executable_graph_t immutable = instantiated(graph), unchanged = instantiated(graph);
+
+  void *to = other.data();
+  unsigned long count = 2;
+  long factor = 3, add = 5;
+  void *arguments[] = {&to, &count, &factor, &add};
+  wavesan_graph_kernel_params_t kernel = {sizeof kernel, {4, 1, 1}, {4, 1, 1}, 0, arguments};
+  wavesan_graph_copy_params_t copy = {sizeof copy, data.data(), &from[1], 8, 3};
+  wavesan_graph_fill_params_t fill = {sizeof fill, &data[1], 9, 4, 2};
+
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(nullptr, 1, &kernel), kNullHandle, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(nullptr, 2, &copy), kNullHandle, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(nullptr, 3, &fill), kNullHandle, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, nullptr), kNullPointer, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, nullptr), kNullPointer, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, nullptr), kNullPointer, 0);
+  for (const uint64_t wrong : {0, 2, 3, 4, 5, 6, 7, 8})
+    EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, wrong, &kernel), kInvalidArgument, 0);
+  for (const uint64_t wrong : {0, 1, 3, 5, 6, 8})
+    EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, wrong, &copy), kInvalidArgument, 0);
+  for (const uint64_t wrong : {0, 1, 2, 4, 5, 7, 8})
+    EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, wrong, &fill), kInvalidArgument, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 4, &copy), kUnsupported, hip::kHipErrorNotSupported);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 6, &fill), kUnsupported, hip::kHipErrorNotSupported);
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(immutable, 1, &kernel), kUnsupported, hip::kHipErrorNotSupported);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(immutable, 2, &copy), kUnsupported, hip::kHipErrorNotSupported);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(immutable, 3, &fill), kUnsupported, hip::kHipErrorNotSupported);
+  const auto wrongKernel = [&](auto change, wavesan_graph_result_t result) {
+    wavesan_graph_kernel_params_t k = kernel;
+    change(k);
+    EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, &k), result, 0);
+  };
+  wrongKernel([](auto &k) { k.size = 8; }, kInvalidArgument);
+  wrongKernel([](auto &k) { k.grid_size[0] = 6; }, kInvalidArgument);
+  wrongKernel([](auto &k) { k.workgroup_size[1] = 0; }, kInvalidArgument);
+  wrongKernel([](auto &k) { k.arguments = nullptr; }, kNullPointer);
+  const auto wrongFill = [&](auto change, wavesan_graph_result_t result) {
+    wavesan_graph_fill_params_t f = fill;
+    change(f);
+    EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, &f), result, 0);
+  };
+  wrongFill([](auto &f) { f.size = 8; }, kInvalidArgument);
+  wrongFill([](auto &f) { f.element_bytes = 3; }, kInvalidArgument);
+  wrongFill([](auto &f) { f.count = 0; }, kInvalidArgument);
+  wrongFill([](auto &f) { f.destination = nullptr; }, kNullPointer);
+  copy.source = nullptr;
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), kNullPointer, 0);
+  copy.source = &from[1];
+  fakeHipFailGraphs(719);
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, &kernel), WAVESAN_GRAPH_ERROR_HIP, 719);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), WAVESAN_GRAPH_ERROR_HIP, 719);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, &fill), WAVESAN_GRAPH_ERROR_HIP, 719);
+  fakeHipFailGraphs(0);
+  // All that has changed nothing.
+  EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
+  EXPECT_EQ(data, (std::vector<long>{0, 7}));
+  EXPECT_EQ(other, (std::vector<long>{10, 20}));
+
+  destroy(graph); // what is needed of it stays
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, &kernel), kSuccess, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), kSuccess, 0);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, &fill), kSuccess, 0);
+  wavesan_graph_copy_params_t last = {sizeof last, other.data(), other.data(), 8, 3};
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 7, &last), kSuccess, 0);
+  EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
+  EXPECT_EQ(other, (std::vector<long>{35, 65}));
+  EXPECT_EQ(data, (std::vector<long>{8, 0x900010001})); // the second fill has changed two bytes of four
+  EXPECT_EQ(wavesan_graph_append(s, unchanged, nullptr, 0, nullptr), kSuccess);
+  EXPECT_EQ(other, (std::vector<long>{35, 65}));
+  EXPECT_EQ(data, (std::vector<long>{0, 7}));
+  destroy(executable);
+  destroy(immutable);
+  destroy(unchanged);
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, &kernel), kInvalidGraph, kHipErrorInvalidValue);
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), kInvalidGraph, kHipErrorInvalidValue);
+  EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, &fill), kInvalidGraph, kHipErrorInvalidValue);
 }
 
 TEST_F(Calls, AppendAndDestroyWhileItRuns) {

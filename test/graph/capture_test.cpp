@@ -6,6 +6,24 @@
 
 #include <cstring>
 
+// Functions that the fabricated library lacks: recorded they need none.
+using namespace wavesan::hip;
+extern "C" {
+int hipMemcpy3DAsync(const Copy3DParams *, Stream);
+int hipMemset3DAsync(PitchedPtr, int value, Extent, Stream);
+int hipModuleLaunchKernel(const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
+                          void **, void **);
+int hipExtLaunchKernel(const void *, Dim3, Dim3, void **, size_t, Stream, Event, Event, int);
+int hipLaunchCooperativeKernel(const void *, Dim3, Dim3, void **, unsigned, Stream);
+int hipMallocAsync(void **, size_t, Stream);
+int hipFreeAsync(void *, Stream);
+int hipStreamAddCallback(Stream, void *, void *, unsigned);
+}
+int hipExtModuleLaunchKernel(const void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, size_t, Stream,
+                             void **, void **, Event, Event, unsigned) __asm__("_Z24hipExtModuleLaunchKernelP18"
+                                                                               "ihipModuleSymbol_tjjjjjjmP12ihipStream_"
+                                                                               "tPPvS4_P11ihipEvent_tS6_j");
+
 namespace wavesan::graph {
 
 namespace {
@@ -42,7 +60,7 @@ TEST_F(Capturing, EachKindOfNode) {
     // The left column of two rows.
     EXPECT_EQ(hipMemcpy2DAsync(back.data(), 16, copy.data(), 16, 8, 2, 3, s), kHipSuccess);
     EXPECT_EQ(hipMemsetD32Async(flat.data(), 7, 3, s), kHipSuccess);
-    EXPECT_EQ(hipMemset2DAsync(flat.data() + 2, 8, 2, 1, 2, s), kHipSuccess);
+    EXPECT_EQ(hipMemset2DAsync(flat.data() + 2, 8, 2, 1, 2, s), kHipSuccess); // two nodes of HIP's graph
   });
   EXPECT_EQ(data, (std::vector<long>{1, 2, 3, 4}));
   EXPECT_EQ(hostCalls, 0);
@@ -61,6 +79,96 @@ TEST_F(Capturing, EachKindOfNode) {
 }
 
 // Only edges keep the fabricated library from executing the newest node first.
+TEST_F(Capturing, ThreeDimensions) {
+  const Stream s = stream();
+  // Boxes of 2 x 2 x 2 longs in blocks of 3 x 2 x 2, from (1, 0, 0) and from (0, 0, 0).
+  std::vector<long> from(12), to(12, -1);
+  for (size_t i = 0; i < from.size(); ++i)
+    from[i] = long(i);
+  Copy3DParams copy = {};
+  copy.from = {from.data(), 24, 24, 2};
+  copy.fromPosition = {8, 0, 0};
+  copy.to = {to.data(), 24, 24, 2};
+  copy.extent = {16, 2, 2};
+  copy.kind = 3;
+  const wavesan_graph_t graph = recorded(s, [&] {
+    EXPECT_EQ(hipMemset3DAsync({to.data(), 24, 24, 2}, 0, {24, 2, 2}, s), kHipSuccess);
+    EXPECT_EQ(hipMemcpy3DAsync(&copy, s), kHipSuccess);
+  });
+  const wavesan_executable_graph_t executable = instantiated(graph);
+  EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
+  EXPECT_EQ(to, (std::vector<long>{1, 2, 0, 4, 5, 0, 7, 8, 0, 10, 11, 0}));
+  destroy(executable);
+  destroy(graph);
+  begin(s); // slices that are further apart than their rows
+  EXPECT_EQ(hipMemset3DAsync({to.data(), 24, 24, 2}, 0, {24, 1, 2}, s), kHipErrorCaptureUnsupported);
+  endInvalid(s);
+  begin(s);
+  EXPECT_EQ(hipMemcpy3DAsync(nullptr, s), kHipErrorInvalidValue);
+  endInvalid(s);
+}
+
+// The events of a launch stand for what is in front of it and for what ends with it.
+TEST_F(Capturing, LaunchesOfEveryKind) {
+  const Stream s = stream(), other = stream();
+  const Event before = event(), after = event();
+  std::vector<long> data = {1}, more = {1};
+  void *to = data.data();
+  unsigned long count = 1;
+  long factor = 2, add = 1;
+  void *arguments[] = {&to, &count, &factor, &add};
+  const wavesan_graph_t graph = recorded(s, [&] {
+    EXPECT_EQ(hipModuleLaunchKernel(&kMulAdd, 2, 1, 1, 4, 1, 1, 16, s, arguments, nullptr), kHipSuccess);
+    EXPECT_EQ(hipExtModuleLaunchKernel(&kMulAdd, 8, 1, 1, 4, 1, 1, 16, s, arguments, nullptr, before, after, 0),
+              kHipSuccess);
+    EXPECT_EQ(hipStreamWaitEvent(other, before, 0), kHipSuccess);
+    EXPECT_EQ(launch(other, more, 1, 1), kHipSuccess); // beside the second one
+    EXPECT_EQ(hipStreamWaitEvent(other, after, 0), kHipSuccess);
+    EXPECT_EQ(hipExtLaunchKernel(&kMulAdd, {2, 1, 1}, {4, 1, 1}, arguments, 0, other, nullptr, after, 0), kHipSuccess);
+    EXPECT_EQ(hipStreamWaitEvent(s, after, 0), kHipSuccess);
+  });
+  std::vector<std::vector<uint64_t>> dependencies;
+  std::vector<uint32_t> grids;
+  std::pair out(&dependencies, &grids);
+  EXPECT_EQ(wavesan_graph_visit(
+                graph,
+                [](const wavesan_graph_node_info_t *n, void *data) {
+                  auto &to = *static_cast<decltype(out) *>(data);
+                  to.first->emplace_back(n->dependencies, n->dependencies + n->dependency_count);
+                  to.second->push_back(n->grid_size[0]);
+                  return 0;
+                },
+                &out),
+            kSuccess);
+  EXPECT_EQ(dependencies, (std::vector<std::vector<uint64_t>>{{}, {1}, {1}, {2, 3}}));
+  EXPECT_EQ(grids, (std::vector<uint32_t>{8, 8, 8, 8}));
+  const wavesan_executable_graph_t executable = instantiated(graph);
+  EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
+  EXPECT_EQ(data[0], 15);
+  EXPECT_EQ(more[0], 2);
+  destroy(executable);
+  destroy(graph);
+}
+
+TEST_F(Capturing, WhatHipHasNoNodesForIsRefused) {
+  const Stream s = stream();
+  void *memory = nullptr;
+  void *arguments[] = {&memory};
+  for (const auto &call : std::vector<std::function<int()>>{
+           [&] { return hipMallocAsync(&memory, 8, s); }, [&] { return hipFreeAsync(memory, s); },
+           [&] { return hipLaunchCooperativeKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, 0, s); },
+           [&] { return hipExtLaunchKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, 0, s, nullptr, nullptr, 1); },
+           [&] {
+             return hipExtModuleLaunchKernel(&kMulAdd, 6, 1, 1, 4, 1, 1, 0, s, arguments, nullptr, nullptr, nullptr, 0);
+           },
+           [&] { return hipStreamAddCallback(s, nullptr, nullptr, 0); }}) {
+    begin(s);
+    EXPECT_EQ(call(), kHipErrorCaptureUnsupported);
+    endInvalid(s);
+  }
+  EXPECT_EQ(memory, nullptr);
+}
+
 TEST_F(Capturing, ForksAndJoinsBecomeEdges) {
   const Stream first = stream(), second = stream(), third = stream();
   const Event fork = event(), join = event(), otherJoin = event();

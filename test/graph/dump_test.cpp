@@ -87,10 +87,43 @@ TEST_F(Dumps, ConflictsNameTheMissingEdge) {
   const wavesan_graph_t g = graph(false);
   const std::string json = dumped(g, WAVESAN_GRAPH_DUMP_SIMPLE, WAVESAN_GRAPH_DUMP_JSON);
   EXPECT_TRUE(contains(json, R"({"missingEdge": [1, 2], "address": "0x)")) << json;
-  EXPECT_TRUE(contains(json, R"("bytes": 8})")) << json;
+  EXPECT_TRUE(contains(json, R"("bytes": 8, "seenInRun": false})")) << json;
   const std::string dot = dumped(g, WAVESAN_GRAPH_DUMP_SIMPLE, WAVESAN_GRAPH_DUMP_DOT);
   EXPECT_TRUE(contains(dot, "n1 -> n2 [style=dashed, color=red, label=\"missing: both touch 8 bytes\"]")) << dot;
   destroy(g);
+}
+
+TEST_F(Dumps, VisitConflicts) {
+  const wavesan_graph_t g = graph(false), clean = graph(true);
+  const auto keep = [](const wavesan_graph_conflict_t *c, void *data) {
+    static_cast<std::vector<wavesan_graph_conflict_t> *>(data)->push_back(*c);
+    return 1; // enough
+  };
+  std::vector<wavesan_graph_conflict_t> seen;
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(nullptr, keep, &seen), WAVESAN_GRAPH_ERROR_INVALID_NULL_HANDLE, 0);
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(g, nullptr, &seen), WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER, 0);
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(clean, keep, &seen), kSuccess, 0);
+  EXPECT_TRUE(seen.empty());
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(g, keep, &seen), kSuccess, 0);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].first, 1u);
+  EXPECT_EQ(seen[0].second, 2u);
+  EXPECT_EQ(seen[0].address, Data.data() + 1);
+  EXPECT_EQ(seen[0].bytes, 8u);
+  EXPECT_EQ(seen[0].seen_in_run, 0u);
+  destroy(clean);
+  destroy(g);
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(g, keep, &seen), WAVESAN_GRAPH_ERROR_INVALID_GRAPH, kHipErrorInvalidValue);
+  const Stream s = stream();
+  const wavesan_graph_t many = recorded(s, [&] {
+    for (int n = 0; n < 8193; ++n)
+      ASSERT_EQ(hipMemsetAsync(Data.data(), 0, 1, s), kHipSuccess);
+  });
+  EXPECT_GRAPH(wavesan_graph_visit_conflicts(many, keep, &seen), WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE,
+               hip::kHipErrorNotSupported);
+  EXPECT_TRUE(
+      contains(dumped(many, WAVESAN_GRAPH_DUMP_SIMPLE, WAVESAN_GRAPH_DUMP_JSON), "\"conflictsLookedFor\": false"));
+  destroy(many);
 }
 
 TEST_F(Dumps, Visit) {

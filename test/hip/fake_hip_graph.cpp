@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -33,9 +34,28 @@ struct FakeGraph {
 };
 struct FakeExec {
   std::vector<std::shared_ptr<FakeNode>> nodes;
+  std::map<const FakeNode *, std::function<int()>> changed; ///< in place of the node's own
   explicit FakeExec(const FakeGraph &graph) : nodes(graph.nodes) { ++execs; }
   ~FakeExec() { --execs; }
 };
+
+int change(FakeExec &exec, const FakeNode *node, std::function<int()> run) {
+  if (failure)
+    return failure;
+  for (const auto &own : exec.nodes)
+    if (own.get() == node) {
+      exec.changed[node] = std::move(run);
+      return kHipSuccess;
+    }
+  return kFakeErrorInvalidHandle;
+}
+
+int fill(const FillParams &p) {
+  for (uint64_t y = 0; y < p.height; ++y)
+    for (uint64_t x = 0; x < p.width; ++x)
+      std::memcpy(static_cast<char *>(p.to) + y * p.pitch + x * p.elementSize, &p.value, p.elementSize);
+  return kHipSuccess;
+}
 
 int add(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count, std::function<int()> run) {
   auto node = std::make_shared<FakeNode>();
@@ -108,20 +128,19 @@ int hipGraphAddMemcpyNode1D(FakeNode **out, FakeGraph *graph, FakeNode *const *b
 int hipGraphAddMemcpyNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
                           const Copy3DParams *params) {
   return add(out, graph, before, count, [p = *params] {
-    for (uint64_t y = 0; y < p.extent.height; ++y)
-      std::memcpy(static_cast<char *>(p.to.pointer) + y * p.to.pitch,
-                  static_cast<const char *>(p.from.pointer) + y * p.from.pitch, p.extent.width);
+    const auto row = [](const PitchedPtr &at, const Position &position, uint64_t y, uint64_t z) {
+      return static_cast<char *>(at.pointer) + (position.z + z) * at.pitch * at.ySize + (position.y + y) * at.pitch +
+             position.x;
+    };
+    for (uint64_t z = 0; z < p.extent.depth; ++z)
+      for (uint64_t y = 0; y < p.extent.height; ++y)
+        std::memcpy(row(p.to, p.toPosition, y, z), row(p.from, p.fromPosition, y, z), p.extent.width);
     return int(kHipSuccess);
   });
 }
 int hipGraphAddMemsetNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
                           const FillParams *params) {
-  return add(out, graph, before, count, [p = *params] {
-    for (uint64_t y = 0; y < p.height; ++y)
-      for (uint64_t x = 0; x < p.width; ++x)
-        std::memcpy(static_cast<char *>(p.to) + y * p.pitch + x * p.elementSize, &p.value, p.elementSize);
-    return int(kHipSuccess);
-  });
+  return add(out, graph, before, count, [p = *params] { return fill(p); });
 }
 int hipGraphAddHostNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
                         const HostParams *params) {
@@ -148,6 +167,20 @@ int hipGraphInstantiate(FakeExec **exec, FakeGraph *graph, FakeNode **, char *, 
   *exec = new FakeExec(*graph);
   return kHipSuccess;
 }
+int hipGraphExecKernelNodeSetParams(FakeExec *exec, FakeNode *node, const KernelNodeParams *params) {
+  const auto &kernel = *static_cast<const FakeKernel *>(params->function);
+  return change(*exec, node, [&kernel, arguments = fakeHipCopyArguments(kernel, params->arguments)] {
+    kernel.run(arguments.data());
+    return int(kHipSuccess);
+  });
+}
+int hipGraphExecMemcpyNodeSetParams1D(FakeExec *exec, FakeNode *node, void *to, const void *from, size_t bytes,
+                                      int kind) {
+  return change(*exec, node, [=] { return hipMemcpyAsync(to, from, bytes, kind, nullptr); });
+}
+int hipGraphExecMemsetNodeSetParams(FakeExec *exec, FakeNode *node, const FillParams *params) {
+  return change(*exec, node, [p = *params] { return fill(p); });
+}
 int hipGraphExecDestroy(FakeExec *exec) {
   delete exec;
   return kHipSuccess;
@@ -167,7 +200,8 @@ int hipGraphLaunch(void *handle, Stream) {
     }
     if (!next)
       return kFakeErrorInvalidHandle;
-    if (const int result = next->run())
+    auto changed = exec.changed.find(next);
+    if (const int result = changed == exec.changed.end() ? next->run() : changed->second())
       return result;
     done.insert(next);
   }

@@ -4,7 +4,14 @@
 // Graphs as HIP's calls make them, and which dispatch is which node.
 #include "graph_models.h"
 
+#include "graph_launches.h"
+#include "known_accesses.h"
+
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace wavesan::hip {
 namespace {
@@ -168,6 +175,103 @@ TEST_F(GraphModelsTest, ChangedParametersCountForTheExecutableThatIsChanged) {
   EXPECT_EQ(match(changed, "add", 1), Nodes{});
   EXPECT_EQ(match(changed, "add", 5), Nodes{0});
   EXPECT_EQ(match(fresh, "add", 1), Nodes{0});
+}
+
+TEST_F(GraphModelsTest, WhatALaunchHasTouchedIsFoundByNodesThatLaunchTheSame) {
+  const void *a = kernel({}, &add, 1), *b = kernel({a}, &add, 2), *c = kernel({b}, &add, 1, 4);
+  instantiated();
+  const void *exec = lastExec;
+  KnownAccesses known(1 << 20);
+  const auto ran = [&](uint64_t pointer, uint64_t dispatch, const abi::DispatchAccesses *accesses) {
+    const Kernarg kernarg = {pointer};
+    known.bound(1, dispatch,
+                KnownAccesses::keyOf(KernelLaunch::seen({{128, 1, 1}, {64, 1, 1}}, "add", &kernarg, layout)));
+    known.delivered(1, dispatch, accesses);
+  };
+  const auto of = [&](const void *node, const void *in = nullptr) {
+    const KernelLaunch *launch = models.launchOf(node, in);
+    return launch ? known.find(KnownAccesses::keyOf(*launch)) : nullptr;
+  };
+  EXPECT_EQ(of(a), nullptr);
+  const abi::AccessRun runs[] = {{8, 16, 1, abi::kAccessWrite, abi::Scope::System},
+                                 {0, 8, 2, abi::kAccessWrite, abi::Scope::System},
+                                 {32, 40, 2, abi::kAccessRead, abi::Scope::System}};
+  const abi::DispatchAccesses accesses = {runs, 3, nullptr, 0, 0};
+  ran(1, 1, &accesses);
+  ASSERT_NE(of(a), nullptr);
+  ASSERT_EQ(of(a)->touched.size(), 2u); // joined
+  EXPECT_EQ(of(b), nullptr);            // another argument
+  EXPECT_EQ(of(c), nullptr);            // another grid
+  EXPECT_EQ(of(handle()), nullptr);
+  EXPECT_NE(of(a, exec), nullptr);
+  // The executable graph's node is changed, the graph's is not.
+  uint64_t pointer = 2;
+  uint32_t number = 7;
+  void *arguments[] = {&pointer, &number};
+  const KernelNodeParams params = {{64, 1, 1}, nullptr, &add, {2, 1, 1}, arguments, 0};
+  call(CallId::hipGraphExecKernelNodeSetParams, exec, a, static_cast<const void *>(&params));
+  EXPECT_NE(of(a), nullptr);
+  EXPECT_EQ(of(a, exec), nullptr);
+  // What is not known of the last run is not known of the launch.
+  ran(2, 2, &accesses);
+  EXPECT_NE(of(a, exec), nullptr);
+  const abi::DispatchAccesses partly = {runs, 3, nullptr, 0, 1};
+  ran(2, 3, &partly);
+  EXPECT_EQ(of(a, exec), nullptr);
+  ran(1, 4, nullptr);
+  EXPECT_EQ(of(a), nullptr);
+  // Too much of it: all is forgotten.
+  KnownAccesses small(16);
+  small.bound(1, 1, "x");
+  small.delivered(1, 1, &accesses);
+  EXPECT_EQ(small.find("x"), nullptr);
+}
+
+// A file for a launch whose dispatches all have capsules, and a reason for every other one.
+TEST_F(GraphModelsTest, LaunchesBesideTheCapsulesOfTheirDispatches) {
+  const std::filesystem::path directory = std::filesystem::path(testing::TempDir()) / "wavesan_graph_launches";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  for (const char *name : {"add-5-1.capsule", "add-5-2.capsule", "add-5-3.capsule", "add-6-4.capsule"})
+    std::ofstream(directory / name) << "x";
+  const void *a = kernel({}, &add, 1);
+  kernel({}, &add, 2);
+  const auto graph = instantiated();
+  ASSERT_NE(a, nullptr);
+  GraphLaunches launches(directory.string(), 5);
+  const abi::DispatchShapeSeen shape = {{128, 1, 1}, {64, 1, 1}};
+  const abi::AccessRun run = {16, 32, 1, abi::kAccessWrite, abi::Scope::System};
+  const abi::DispatchAccesses accesses = {&run, 1, nullptr, 0, 0};
+  const auto launch = [&](uint64_t ticket, uint64_t first, uint64_t second) {
+    launches.begin(ticket, graph);
+    launches.bound(ticket, first, {0}, "add", shape);
+    launches.bound(ticket, second, {1}, "add", shape);
+    launches.delivered(ticket, first, &accesses);
+  };
+  launch(10, 1, 2);
+  launches.delivered(10, 2, &accesses);
+  launch(11, 1, 4); // 4 is another process's
+  launches.delivered(11, 4, &accesses);
+  launch(12, 1, 3); // it is not known what 3 touched
+  launches.begin(13, graph);
+  launches.bound(13, 1, {0, 1}, "add", shape);
+  launches.begin(14, graph);
+  launches.cancelled(14);
+  launches.begin(15, graph); // more than are wanted
+  const std::string to = directory.string();
+  EXPECT_EQ(launches.finish(5),
+            (std::vector<std::string>{"no capsule for graph launch 2: dispatch 4 has none",
+                                      "no capsule for graph launch 3: what kernel node 2 touched is not known",
+                                      "no capsule for graph launch 4: it is not known which node dispatch 1 is",
+                                      "capsules: 1 of graph launches written to " + to}));
+  std::ostringstream text;
+  text << std::ifstream(directory / "graph-5-1.graph.json").rdbuf();
+  EXPECT_NE(text.str().find("\"process\": 5"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("\"dispatch\": 2, \"dependencies\": []"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("{\"missingEdge\": [1, 2], \"address\": \"0x10\", \"bytes\": 16"), std::string::npos)
+      << text.str();
+  EXPECT_TRUE(launches.finish(5).empty());
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(GraphModelsTest, WhatIsNotFollowedMakesAGraphUnknown) {

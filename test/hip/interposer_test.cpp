@@ -16,6 +16,16 @@
 
 using namespace wavesan::hip;
 
+extern "C" {
+void wavesan_region_begin(const char *);
+void wavesan_region_end();
+int roctxRangePushA(const char *);
+int roctxRangePop();
+uint64_t roctxRangeStartA(const char *);
+void roctxRangeStop(uint64_t);
+uint64_t fakeRoctxStopped();
+}
+
 namespace {
 
 std::vector<CallRecord> calls;
@@ -204,4 +214,38 @@ TEST(Interposer, CostWithTracingOff) {
   std::printf("an interposed call costs %.1f ns more (%.1f ns instead of %.1f ns)\n", best[1] - best[0], best[1],
               best[0]);
   EXPECT_LT(best[1] - best[0], WAVESAN_TEST_COST_LIMIT_NS);
+}
+
+// Last: from here on streams are watched. ROCTX's library gets its calls, too.
+TEST(Interposer, MarkersOfRegions) {
+  Stream s = nullptr;
+  ASSERT_EQ(hipStreamCreate(&s), kHipSuccess);
+  EXPECT_EQ(roctxRangePushA("before"), 46);
+  EXPECT_EQ(roctxRangePop(), 40);
+  processTracer().watchStreams(1 << 20);
+  std::vector<RecordedRegion> regions;
+  processTracer().watch()->setRecorder(std::make_unique<RegionRecorder>("step", 0, 1 << 20),
+                                       [&](RecordedRegion region) { regions.push_back(std::move(region)); });
+  {
+    Tracing tracing;
+    EXPECT_EQ(roctxRangePushA("step"), 44);
+    EXPECT_EQ(hipMemsetAsync(nullptr, 0, 0, s), kHipSuccess);
+    EXPECT_EQ(roctxRangePop(), 40);
+    EXPECT_EQ(regions.size(), 1u);
+    const uint64_t range = roctxRangeStartA("step");
+    EXPECT_EQ(hipMemsetAsync(nullptr, 0, 0, s), kHipSuccess);
+    std::thread([&] { roctxRangeStop(range); }).join();
+    EXPECT_EQ(fakeRoctxStopped(), range);
+    EXPECT_EQ(regions.size(), 2u);
+    wavesan_region_begin("step");
+    EXPECT_EQ(hipMemsetAsync(nullptr, 0, 0, s), kHipSuccess);
+    std::thread([] { wavesan_region_end(); }).join(); // ends nothing: regions are of threads
+    EXPECT_EQ(hipMemsetAsync(nullptr, 0, 0, s), kHipSuccess);
+    wavesan_region_end();
+    ASSERT_EQ(regions.size(), 3u);
+    EXPECT_EQ(regions[0].nodes.size(), 1u);
+    EXPECT_EQ(regions[1].nodes.size(), 1u);
+    EXPECT_EQ(regions[2].nodes.size(), 2u);
+  }
+  EXPECT_EQ(hipStreamDestroy(s), kHipSuccess);
 }

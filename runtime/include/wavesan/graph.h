@@ -33,10 +33,11 @@
  *
  * RECORDED CALLS. While a stream is recorded, HIP's functions do this in it:
  *
- *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel without events, hipMemcpyAsync and its typed
- *   forms, hipMemcpy2DAsync, hipMemcpyPeerAsync, hipMemcpyTo/FromSymbolAsync, hipMemsetAsync, hipMemsetD8/D16/D32Async, hipMemset2DAsync,
- *   hipLaunchHostFunc
- *       become a node that depends on what was put into the stream before. Arguments of kernels are copied.
+ *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel without flags, hipMemcpyAsync and its typed
+ *   forms, hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemcpyPeerAsync, hipMemcpyTo/FromSymbolAsync, hipMemsetAsync, hipMemsetD8/D16/D32Async,
+ *   hipMemset2DAsync (rows side by side, or up to 4,096), hipMemset3DAsync where the slices lie as far apart as their rows (ysize is the height, or depth is 1), hipLaunchHostFunc
+ *       become a node that depends on what was put into the stream before. Arguments of kernels are copied. Events of a launch are recorded in front
+ *       of it and behind it.
  *   hipEventRecord, hipStreamWaitEvent
  *       become dependencies. A stream that waits for an event recorded in a capture joins that capture. With HIP's flag 1 (external), or an
  *       external event (below), they become nodes that record and wait at each append.
@@ -45,7 +46,8 @@
  * and these fail. A call that belongs into the graph and cannot be recorded makes the capture invalid, so that no graph comes out that lacks it; what
  * else is refused changes nothing. An invalid capture refuses everything with 901 until it is ended.
  *
- *   every other command, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
+ *   every other command - hipMallocAsync and hipFreeAsync, cooperative launches, hipStreamAddCallback, copies that hip_Memcpy2D or HIP_MEMCPY3D
+ *   describe -, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
  *   hipStreamWaitEvent for an event of another capture                             902 hipErrorStreamCaptureMerge; invalid
  *   hipStreamWaitEvent for an event that was not recorded in this capture          905 hipErrorStreamCaptureIsolation; invalid
  *   hipEventQuery, hipEventSynchronize of an event last recorded in a capture      907 hipErrorCapturedEvent
@@ -101,7 +103,7 @@ typedef enum wavesan_graph_capture_mode {
 /* -- Properties ------------------------------------------------------------------------------------------------------------------------------- */
 
 #define WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH 1u /* graphs can be recorded, instantiated and appended: the minimum */
-#define WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH 2u   /* instances can be changed: not supported by this version, never set */
+#define WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH 2u   /* nodes of executable graphs can be changed: "Changes", below */
 
 typedef struct wavesan_graph_properties {
   size_t size;
@@ -168,10 +170,11 @@ wavesan_graph_result_t wavesan_graph_is_empty(wavesan_graph_t graph);
 
 typedef struct wavesan_graph_instantiate_desc {
   size_t size;
-  uint32_t flags; /* 0 or WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH; MUTABLE_GRAPH: UNSUPPORTED_FEATURE, HIP 801 */
+  uint32_t flags; /* 0 or WAVESAN_GRAPH_FLAG_IMMUTABLE_GRAPH; MUTABLE_GRAPH: it can be changed, else UNSUPPORTED_FEATURE, HIP 801 */
 } wavesan_graph_instantiate_desc_t;
 
-/* Makes an executable graph. `desc` may be null. `*executable` belongs to the caller and does not need the graph any more. NULL_HANDLE; NULL_POINTER;
+/* Makes an executable graph. `desc` may be null. `*executable` belongs to the caller and does not need the graph any more: it may be destroyed (HIP's
+ * graph stays as long as an executable graph that can be changed). NULL_HANDLE; NULL_POINTER;
  * INVALID_GRAPH: also one that is being recorded (HIP 900); INVALID_ARGUMENT; ERROR_HIP: hipGraphInstantiate's code. */
 wavesan_graph_result_t wavesan_graph_instantiate(wavesan_graph_t graph, const wavesan_graph_instantiate_desc_t *desc,
                                                  wavesan_executable_graph_t *executable);
@@ -188,6 +191,46 @@ wavesan_graph_result_t wavesan_executable_graph_destroy(wavesan_executable_graph
 
 /* The graph it was made of. NULL_HANDLE; NULL_POINTER; INVALID_GRAPH: it, or the graph it was made of, does not exist any more. */
 wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_t executable, wavesan_graph_t *graph);
+
+/* -- Changes ---------------------------------------------------------------------------------------------------------------------------------- */
+/* Of an executable graph that was instantiated with WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH. A change counts for the appends that follow it; runs that have been
+ * appended are as they were. The graph it was made of, its dump and other executable graphs stay the same. What can be changed: shape and arguments of a
+ * kernel (not which kernel), copies and fills of one row, between addresses. Edges, host functions and events cannot.
+ *
+ * `node`: the id that wavesan_graph_visit shows. All parameters are set; the structures' pointers are read during the call.
+ * NULL_HANDLE; NULL_POINTER: params, or one of its pointers; INVALID_GRAPH; INVALID_ARGUMENT: its size, a node that does not exist or is of another kind,
+ * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy or fill that
+ * cannot be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams. */
+
+typedef struct wavesan_graph_kernel_params {
+  size_t size;
+  uint32_t grid_size[3]; /* work-items, multiples of workgroup_size */
+  uint32_t workgroup_size[3];
+  uint32_t group_segment_bytes; /* dynamic */
+  void **arguments;             /* as for hipLaunchKernel; copied */
+} wavesan_graph_kernel_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_graph_t executable, uint64_t node,
+                                                           const wavesan_graph_kernel_params_t *params);
+
+typedef struct wavesan_graph_copy_params {
+  size_t size;
+  void *destination;
+  const void *source;
+  uint64_t bytes;
+  int kind; /* hipMemcpyKind */
+} wavesan_graph_copy_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_copy_params_t *params);
+
+typedef struct wavesan_graph_fill_params {
+  size_t size;
+  void *destination;
+  uint32_t value;
+  uint32_t element_bytes; /* 1, 2 or 4 */
+  uint64_t count;         /* elements */
+} wavesan_graph_fill_params_t;
+wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_graph_t executable, uint64_t node,
+                                                         const wavesan_graph_fill_params_t *params);
 
 /* -- External events -------------------------------------------------------------------------------------------------------------------------- */
 /* An event in a capture is a dependency inside the graph. An external one stands for something outside: at each append, a wait waits for the record
@@ -239,6 +282,20 @@ typedef struct wavesan_graph_node_info {
  * recorded: the nodes so far. NULL_HANDLE; NULL_POINTER; INVALID_GRAPH. */
 wavesan_graph_result_t wavesan_graph_visit(wavesan_graph_t graph, int (*visit)(const wavesan_graph_node_info_t *node, void *data), void *data);
 
+/* Two nodes that touch the same bytes, one of them writing, and that no path of edges orders. Valid during the callback. */
+typedef struct wavesan_graph_conflict {
+  size_t size;
+  uint64_t first, second; /* ids of nodes: the edge from first to second is missing */
+  const void *address;    /* of the first of the bytes */
+  uint64_t bytes;
+  uint32_t seen_in_run; /* 1: what one of them touches is what the same kernel with the same arguments touched when it ran last */
+} wavesan_graph_conflict_t;
+
+/* Calls `visit` for each conflict, until it returns something other than 0. What copies and fills touch is known by their arguments, what kernels touch
+ * where the same launch has run before under `wavesan run` on the CPU agent, in a graph or not. wavesan_graph_instantiate prints conflicts there.
+ * NULL_HANDLE; NULL_POINTER; INVALID_GRAPH; UNSUPPORTED_FEATURE (HIP 801): more than 8,192 nodes, or too many accesses to be compared. */
+wavesan_graph_result_t wavesan_graph_visit_conflicts(wavesan_graph_t graph, int (*visit)(const wavesan_graph_conflict_t *conflict, void *data), void *data);
+
 typedef enum wavesan_graph_dump_mode {
   WAVESAN_GRAPH_DUMP_DETAILED = 0, /* everything in wavesan_graph_node_info_t */
   WAVESAN_GRAPH_DUMP_SIMPLE = 1    /* kinds, names and dependencies */
@@ -252,9 +309,16 @@ typedef struct wavesan_graph_dump_desc {
   wavesan_graph_dump_format_t format;
 } wavesan_graph_dump_desc_t;
 
-/* Writes the graph to a file; `desc` may be null: DETAILED, DOT. Copies and fills that touch the same bytes and that no path of edges orders are marked,
- * with the edge that is missing. NULL_HANDLE; NULL_POINTER (path); INVALID_ARGUMENT; INVALID_GRAPH; ERROR_FILE: errno says why. */
+/* Writes the graph to a file; `desc` may be null: DETAILED, DOT. Nodes that conflict (above) are marked, with the edge that is missing. NULL_HANDLE; NULL_POINTER (path); INVALID_ARGUMENT; INVALID_GRAPH; ERROR_FILE: errno says why. */
 wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t graph, const char *path, const wavesan_graph_dump_desc_t *desc);
+
+/* -- Regions of `wavesan record` -------------------------------------------------------------------------------------------------------------- */
+
+/* Marks a region of the program for `wavesan record --region=NAME`: what is put into any stream by any thread between begin and end. Regions nest, per
+ * thread; end ends the one that this thread began last. Without `wavesan record` they do nothing. The markers of ROCTX (roctxRangePush, roctxRangePop,
+ * roctxRangeStart, roctxRangeStop) do the same. These functions are of libwavesan-hip.so. */
+void wavesan_region_begin(const char *name);
+void wavesan_region_end(void);
 
 #ifdef __cplusplus
 }

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define WAVESAN_REPLAY_API_VERSION 2u /* 2: tracked_bytes */
+#define WAVESAN_REPLAY_API_VERSION 2u /* 2: tracked_bytes, graph_nodes */
 
 typedef enum wavesan_replay_status {
   WAVESAN_REPLAY_SUCCESS = 0,
@@ -150,6 +150,8 @@ typedef struct wavesan_replay_payload {
 
   /* SNAPSHOT: bytes of all memory that the process could give to a kernel. `bytes` is less where the kernel's stores are known. */
   uint64_t tracked_bytes;
+  /* A launch of a graph as the range: its nodes, and kernel_name is "(graph)". 0: a dispatch. */
+  uint64_t graph_nodes;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,
@@ -162,6 +164,9 @@ typedef struct wavesan_replay_subscription {
   void *callback_args;
   /* Bit o: operation o is delivered; 0: all. Without CONFIG nothing is replayed. */
   uint32_t operations;
+  /* 1: a launch of a graph is one range, with all its nodes, in place of its dispatches; docs/replay.md. One that is declined is launched once, and
+   * its dispatches are offered. */
+  uint32_t graphs;
 } wavesan_replay_subscription_t;
 
 /* All functions may be called from any thread at any time, callbacks included; unsubscribe() takes effect for the next dispatch. */

@@ -57,7 +57,7 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
 }
 
 int wavesan_tool_init(const wavesan_replay_api_t *api) {
-  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0};
+  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0, 0};
   const wavesan_replay_context_t contexts[] = {WAVESAN_CONTEXT_OUTPUT_DIGEST, WAVESAN_CONTEXT_SCHEDULE_PERTURBATION,
                                                WAVESAN_CONTEXT_ACCESS_TRACE};
   for (int i = 0; i < 3; ++i)

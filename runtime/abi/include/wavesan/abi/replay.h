@@ -20,6 +20,23 @@ struct PlacedMemory {
 /// Exported by the HSA tool: `void wavesan_place_memory(const PlacedMemory *)`. Before the dispatch.
 inline constexpr char kPlaceMemorySymbol[] = "wavesan_place_memory";
 
+/// A launch of a graph, offered by the HIP interposer as the range of a kernel replay.
+struct GraphRange {
+  uint64_t nodes;
+  const char *declined; ///< why it cannot be replayed (docs/replay.md); null: it can
+  const char *const *kernels; ///< linkage names of those that it launches
+  uint64_t kernelCount;
+  void *self;
+  int (*launch)(void *self); ///< launches it and waits for all of it. Returns hipError_t
+  /// Whether some of these bytes are memory that the program has allocated, and not HIP for itself.
+  bool (*isOfProgram)(void *self, uint64_t begin, uint64_t bytes);
+};
+/// False: nobody wants to replay it, and nothing has been launched. Else `result` is what the program gets.
+using ReplayGraph = bool(const GraphRange *, int *result);
+/// Exported by the interposer: `void wavesan_hip_replay_graph(uint32_t version, ReplayGraph *)`, by which the HSA tool says
+/// who takes them; null: nobody any more. Thread-safe.
+inline constexpr char kReplayGraphSymbol[] = "wavesan_hip_replay_graph";
+
 /// How the CPU agent executes a dispatch. Its workgroups run side by side and take turns as the seed says.
 struct Schedule {
   struct Side {

@@ -33,10 +33,11 @@ struct StatusPage {
   std::atomic<uint64_t> racesLost;           ///< conflicts that found no place in a race table (DispatchCounters)
   std::atomic<uint64_t> tracedProcesses;     ///< processes whose HIP calls were seen (libwavesan-hip.so)
   std::atomic<uint64_t> traceFirstProcess;   ///< id of the one that was first; 0: none yet
+  std::atomic<uint64_t> graphsRecorded;      ///< regions that `wavesan record` has written
   std::atomic<uint64_t> traceErrors;         ///< trace files that could not be written (each said where it happened)
   std::atomic<uint64_t> onlyCommands;        ///< processes that ran no kernel, but commands that were compared
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 128);
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(StatusPage) == 136);
 
 } // namespace wavesan::abi
 
