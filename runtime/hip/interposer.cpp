@@ -91,10 +91,8 @@ struct InsideHip {
 std::atomic<abi::ReplayGraph *> graphReplay{nullptr};
 
 /// A launch, or several in its place, if a kernel replay tool wants them.
-WAVESAN_CALLS_HIP int launchGraph(const LaunchMatcher *graph, Stream stream, const std::function<int()> &launch) {
-  abi::ReplayGraph *replay = graphReplay.load(std::memory_order_acquire);
-  if (!replay)
-    return launch();
+WAVESAN_CALLS_HIP int launchGraph(abi::ReplayGraph &replay, const LaunchMatcher *graph, Stream stream,
+                                  const std::function<int()> &launch) {
   struct Range {
     const std::function<int()> &launch;
     Stream stream;
@@ -181,8 +179,8 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     tracer->begin(state, Id, seen, *thread);
     if constexpr (infoOf(Id).category == Category::HostFunction)
       result = withStand(real, state.watched.hostCall, arguments...);
-    else if constexpr (Id == CallId::hipGraphLaunch)
-      result = launchGraph(state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
+    else if (auto *replay = Id == CallId::hipGraphLaunch ? graphReplay.load(std::memory_order_acquire) : nullptr)
+      result = launchGraph(*replay, state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
     else
       result = real(arguments...);
     tracer->end(state, seen, *thread, result);
