@@ -8,7 +8,7 @@
 // Read it only through parseSiteTable: the input is a file and may be truncated or hostile.
 //
 // Layout: SiteTableHeader, KernelEntry[kernelCount], SiteEntry[siteCount], FrameEntry[frameCount],
-// SkipEntry[skipCount], LoopEntry[loopCount], strings. Host only (C++20 standard library).
+// SkipEntry[skipCount], LoopEntry[loopCount], BranchEntry[branchCount], strings. Host only (C++20 standard library).
 #ifndef WAVESAN_ABI_SITE_TABLE_H
 #define WAVESAN_ABI_SITE_TABLE_H
 
@@ -33,9 +33,9 @@ struct StringRef32 {
 struct SiteTableHeader {
   char magic[8];
   uint32_t abiVersion; ///< kAbiVersion of the pass
-  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, stringBytes;
+  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, branchCount, stringBytes;
 };
-static_assert(sizeof(SiteTableHeader) == 36);
+static_assert(sizeof(SiteTableHeader) == 40);
 
 /// Kernel flags.
 enum KernelFlags : uint32_t {
@@ -106,6 +106,20 @@ struct LoopEntry {
 };
 static_assert(sizeof(LoopEntry) == 24);
 
+/// In place of a frame: any.
+inline constexpr uint32_t kAnyFrame = 0xfffffffeu;
+
+/// Work-items that come from one barrier and reach different ones, or one and the end: the branch where they part. Barriers are
+/// named by the innermost frames of their sites. No entry where it can be one of several.
+struct BranchEntry {
+  uint32_t from;    ///< the barrier before; kNoFrame: none; kAnyFrame: whichever
+  uint32_t barrier; ///< that some reach
+  uint32_t other;   ///< that others reach; kNoFrame: the end
+  uint32_t line, column;
+  uint32_t depth; ///< of the branch's frame in the chain of `barrier`, counted from the kernel, which is 0
+};
+static_assert(sizeof(BranchEntry) == 24);
+
 /// A validated view into a blob that the caller keeps alive and unchanged. Entries are copied out: the blob may be
 /// unaligned. Every index the accessors return has been checked by parseSiteTable. Immutable, so thread-safe.
 class SiteTableView {
@@ -115,11 +129,13 @@ public:
   uint32_t frameCount() const { return Head.frameCount; }
   uint32_t skipCount() const { return Head.skipCount; }
   uint32_t loopCount() const { return Head.loopCount; }
+  uint32_t branchCount() const { return Head.branchCount; }
   KernelEntry kernel(uint32_t i) const { return at<KernelEntry>(Kernels, i); }
   SiteEntry site(uint32_t i) const { return at<SiteEntry>(Sites, i); }
   FrameEntry frame(uint32_t i) const { return at<FrameEntry>(Frames, i); }
   SkipEntry skip(uint32_t i) const { return at<SkipEntry>(Skips, i); }
   LoopEntry loop(uint32_t i) const { return at<LoopEntry>(Loops, i); }
+  BranchEntry branch(uint32_t i) const { return at<BranchEntry>(Branches, i); }
   std::string_view string(StringRef32 s) const { return {Strings + s.offset, s.length}; }
 
 private:
@@ -131,7 +147,7 @@ private:
   }
   SiteTableHeader Head{};
   const char *Kernels = nullptr, *Sites = nullptr, *Frames = nullptr, *Skips = nullptr, *Loops = nullptr,
-             *Strings = nullptr;
+             *Branches = nullptr, *Strings = nullptr;
 };
 
 /// Validates `blob` completely (sizes, string ranges, frame and skip indices, acyclic inlining chains). On failure
@@ -153,7 +169,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
                 std::to_string(kAbiVersion) + "); recompile the program");
   uint64_t need = sizeof(h) + uint64_t(h.kernelCount) * sizeof(KernelEntry) +
                   uint64_t(h.siteCount) * sizeof(SiteEntry) + uint64_t(h.frameCount) * sizeof(FrameEntry) +
-                  uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) + h.stringBytes;
+                  uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) +
+                  uint64_t(h.branchCount) * sizeof(BranchEntry) + h.stringBytes;
   if (blob.size() < need)
     return fail("truncated: " + std::to_string(blob.size()) + " of " + std::to_string(need) + " bytes");
   view.Kernels = blob.data() + sizeof(h);
@@ -161,7 +178,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   view.Frames = view.Sites + size_t(h.siteCount) * sizeof(SiteEntry);
   view.Skips = view.Frames + size_t(h.frameCount) * sizeof(FrameEntry);
   view.Loops = view.Skips + size_t(h.skipCount) * sizeof(SkipEntry);
-  view.Strings = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
+  view.Branches = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
+  view.Strings = view.Branches + size_t(h.branchCount) * sizeof(BranchEntry);
   auto bad = [&](StringRef32 s) { return uint64_t(s.offset) + s.length > h.stringBytes; };
   for (uint32_t i = 0; i < h.kernelCount; ++i) {
     KernelEntry k = view.kernel(i);
@@ -189,6 +207,12 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   for (uint32_t i = 0; i < h.loopCount; ++i)
     if (LoopEntry l = view.loop(i); bad(l.function) || bad(l.file) || l.first > l.last)
       return fail("loop " + std::to_string(i) + ": out of range");
+  for (uint32_t i = 0; i < h.branchCount; ++i) {
+    const BranchEntry b = view.branch(i);
+    if ((b.from < kAnyFrame && b.from >= h.frameCount) || b.barrier >= h.frameCount ||
+        (b.other != kNoFrame && b.other >= h.frameCount) || b.line == 0)
+      return fail("branch " + std::to_string(i) + ": out of range");
+  }
   return view;
 }
 
@@ -200,6 +224,7 @@ public:
   std::vector<FrameEntry> frames; ///< callers before callees
   std::vector<SkipEntry> skips;
   std::vector<LoopEntry> loops;
+  std::vector<BranchEntry> branches;
 
   StringRef32 intern(std::string_view s) {
     size_t pos = s.empty() ? 0 : Strings.find(s);
@@ -219,6 +244,7 @@ public:
     h.frameCount = uint32_t(frames.size());
     h.skipCount = uint32_t(skips.size());
     h.loopCount = uint32_t(loops.size());
+    h.branchCount = uint32_t(branches.size());
     h.stringBytes = uint32_t(Strings.size());
     std::string out;
     auto put = [&](const void *p, size_t n) { out.append(static_cast<const char *>(p), n); };
@@ -228,6 +254,7 @@ public:
     put(frames.data(), frames.size() * sizeof(FrameEntry));
     put(skips.data(), skips.size() * sizeof(SkipEntry));
     put(loops.data(), loops.size() * sizeof(LoopEntry));
+    put(branches.data(), branches.size() * sizeof(BranchEntry));
     put(Strings.data(), Strings.size());
     return out;
   }
