@@ -12,7 +12,7 @@ __global__ void rounds(const int *in, int *out) {
   const int mine = in[0] - 999 + t / 64;
   __syncthreads();
 #pragma unroll 1
-  for (int k = 0; k < mine; ++k) { // line 16
+  for (int k = 0; k < mine; ++k) {
     sum += tile[t];
     __syncthreads();
   }
