@@ -130,6 +130,13 @@ void SiteRecorder::addLoop(const DISubprogram &Function, uint32_t FirstLine, uin
     Builder.loops.push_back({Name, File, FirstLine, LastLine});
 }
 
+void SiteRecorder::addBranch(std::optional<const DILocation *> From, const DILocation *Barrier, const DILocation *Other,
+                             uint32_t Line, uint32_t Column, uint32_t Depth) {
+  auto Frame = [&](const DILocation *Location) { return Location ? frameOf(Location) : abi::kNoFrame; };
+  Builder.branches.push_back(
+      {From ? Frame(*From) : abi::kAnyFrame, Frame(Barrier), Frame(Other), Line, Column, Depth});
+}
+
 void SiteRecorder::addKernel(const Function &Original, const Function &Twin, const KernelSummary &Summary) {
   abi::KernelEntry Entry{};
   Entry.original = intern(Original.getName());

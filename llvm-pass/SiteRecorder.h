@@ -78,6 +78,10 @@ public:
   void addLeftOut(const llvm::Function &Original);
   /// A loop of the source (SourceLoops.h). One that has no site in it is left out of the table.
   void addLoop(const llvm::DISubprogram &Function, uint32_t FirstLine, uint32_t LastLine);
+  /// A branch that decides between barriers, by their positions (abi::BranchEntry). `From` empty: wherever the last barrier
+  /// was; null: there was none. `Other` null: the end.
+  void addBranch(std::optional<const llvm::DILocation *> From, const llvm::DILocation *Barrier,
+                 const llvm::DILocation *Other, uint32_t Line, uint32_t Column, uint32_t Depth);
   size_t siteCount() const { return Builder.sites.size(); }
   std::string finish() const { return Builder.finish(); }
 

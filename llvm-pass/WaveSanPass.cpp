@@ -4,6 +4,7 @@
 #include "WaveSanPass.h"
 
 #include "AccessInstrumentation.h"
+#include "BarrierBranches.h"
 #include "CheckCalls.h"
 #include "CoveredAccesses.h"
 #include "Embedding.h"
@@ -286,6 +287,7 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
       return createStringError("kernel '" + demangle(Twin.Original->getName()) + "': " + toString(Summary.takeError()));
     addReached(*Summary, Twin, RecursiveSummaries);
     Sites.addKernel(*Twin.Original, *Twin.Clone, *Summary);
+    recordBarrierBranches(*Twin.Clone, Sites);
   }
   forEachSourceLoop(M, Analyses,
                     [&](const DISubprogram &Code, uint32_t First, uint32_t Last) { Sites.addLoop(Code, First, Last); });

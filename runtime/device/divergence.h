@@ -72,6 +72,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_barrier_met(uint32_t record, uint3
   m.stateOffset = state;
   m.epoch = epoch;
   m.detail.bySite = true;
+  // Nobody but the wave itself writes there, and it has not come to the next barrier yet.
+  m.detail.line = epoch > 1 ? loadShared(arrivedAt(state, epoch - 1, wave)) + 1 : 0;
   m.detail.lanes[0] = here;
   m.previous = {site, uint16_t(wave), uint8_t(__builtin_ctzll(here)), 0};
   if (together) {

@@ -97,8 +97,59 @@ std::vector<report::Frame> branchOf(const std::vector<report::Frame> &barrier, c
   return frames;
 }
 
-void buildDivergence(report::Race &race, const abi::RaceRecord &record, const abi::SiteTableView &sites) {
-  const abi::DivergenceDetail d = abi::divergenceOf(record);
+/// A barrier as an instruction of the target: in no header that makes barriers of the language of it.
+bool isBare(const abi::SiteTableView &sites, uint32_t site) {
+  const uint32_t frame = sites.site(site).frame;
+  return frame != abi::kNoFrame && !abi::isLanguageFile(sites.string(sites.frame(frame).file));
+}
+
+/// What the site table says of the branch, where the record does not: it names the barrier before instead.
+abi::DivergenceDetail withBranch(abi::DivergenceDetail d, const abi::RaceRecord &record, const abi::SiteTableView &sites) {
+  if (!d.bySite)
+    return d;
+  const uint32_t before = d.line;
+  d.line = 0;
+  if (d.apart || before > sites.siteCount() || (before != 0 && !isBarrier(sites, before - 1)))
+    return d;
+  const bool ends = record.raceClass == uint32_t(abi::RaceClass::EarlyExit);
+  const uint32_t from = before == 0 ? abi::kNoFrame : sites.site(before - 1).frame,
+                 barrier = sites.site(record.previous.site).frame,
+                 other = ends ? abi::kNoFrame : sites.site(record.current.site).frame;
+  if (barrier == abi::kNoFrame || (!ends && other == abi::kNoFrame) || (before != 0 && from == abi::kNoFrame))
+    return d;
+  if (before != 0 && isBare(sites, before - 1)) // the waves may come from different ones
+    return d;
+  for (uint32_t i = 0; i < sites.branchCount(); ++i) {
+    const abi::BranchEntry b = sites.branch(i);
+    if (b.barrier != barrier || b.other != other || (b.from != abi::kAnyFrame && b.from != from) ||
+        b.depth > UINT8_MAX)
+      continue;
+    d.line = b.line;
+    d.column = uint16_t(std::min<uint32_t>(b.column, UINT16_MAX));
+    d.depth = uint8_t(b.depth);
+    break;
+  }
+  d.uneven = before != 0 && from == barrier;
+  return d;
+}
+
+/// Of two barriers that sites alone tell of, the one first that both groups come from: they are in different rounds of a loop.
+abi::RaceRecord inLoopFirst(abi::RaceRecord r, const abi::SiteTableView &sites) {
+  abi::DivergenceDetail d = abi::divergenceOf(r);
+  if (!d.bySite || d.apart || r.raceClass != uint32_t(abi::RaceClass::BarrierDivergence) || d.line == 0 ||
+      d.line > sites.siteCount() || sites.site(d.line - 1).frame == abi::kNoFrame ||
+      sites.site(d.line - 1).frame != sites.site(r.current.site).frame)
+    return r;
+  std::swap(r.previous, r.current);
+  std::swap(d.waves[0], d.waves[1]);
+  std::swap(d.lanes[0], d.lanes[1]);
+  abi::setDivergence(r, d);
+  return r;
+}
+
+void buildDivergence(report::Race &race, const abi::RaceRecord &found, const abi::SiteTableView &sites) {
+  const abi::RaceRecord record = inLoopFirst(found, sites);
+  const abi::DivergenceDetail d = withBranch(abi::divergenceOf(record), record, sites);
   report::Divergence &out = race.divergence.emplace();
   out.currentEnds = record.raceClass == uint32_t(abi::RaceClass::EarlyExit);
   out.apart = d.apart;
@@ -153,12 +204,6 @@ std::string sideIdentity(const abi::SiteTableView &sites, const abi::RaceSide &s
     text += ':' + std::to_string(frame.line) + ':' + std::to_string(frame.column);
   }
   return text;
-}
-
-/// A barrier as an instruction of the target: in no header that makes barriers of the language of it.
-bool isBare(const abi::SiteTableView &sites, uint32_t site) {
-  const uint32_t frame = sites.site(site).frame;
-  return frame != abi::kNoFrame && !abi::isLanguageFile(sites.string(sites.frame(frame).file));
 }
 
 /// A position that tells a barrier from others: every line of the chain is known.

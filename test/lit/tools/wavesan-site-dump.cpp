@@ -73,6 +73,22 @@ static void print(const abi::SiteTableView &Table, bool Stores) {
     printFrames(Table, S.frame);
     outs() << "\n";
   }
+  for (uint32_t I = 0; I < Table.branchCount(); ++I) {
+    abi::BranchEntry B = Table.branch(I);
+    auto Barrier = [&](uint32_t Frame) {
+      if (Frame >= abi::kAnyFrame)
+        outs() << (Frame == abi::kAnyFrame ? " anywhere" : " nowhere");
+      else
+        printFrames(Table, Frame);
+    };
+    outs() << "branch " << B.line << ":" << B.column << " depth " << B.depth << " from";
+    Barrier(B.from);
+    outs() << " to";
+    Barrier(B.barrier);
+    outs() << " or";
+    Barrier(B.other);
+    outs() << "\n";
+  }
   for (uint32_t I = 0; I < Table.loopCount(); ++I) {
     abi::LoopEntry L = Table.loop(I);
     outs() << "loop " << Table.string(L.function) << " (" << Table.string(L.file) << ":" << L.first << "-" << L.last

@@ -99,7 +99,9 @@ static_assert(sizeof(RaceRecord) == 88);
 struct DivergenceDetail {
   uint32_t waves[2];  ///< of previous, current: bit w: lanes of wave w
   uint64_t lanes[2];  ///< of previous, current: lanes of the wave RaceSide::wave
-  uint32_t line;      ///< of the branch where the current group left the way to the other's barrier; 0: unknown
+  /// Of the branch where the current group left the way to the other's barrier; 0: unknown. Where sites alone were compared
+  /// (bySite), the site of the barrier before, plus 1: the host looks for the branch.
+  uint32_t line;
   uint16_t column;    ///< 0: unknown
   uint8_t depth;      ///< the branch's frame in the chain of previous.site, counted from the kernel, which is 0
   bool apart;         ///< lanes of one wave reach one barrier at different times

@@ -8,7 +8,8 @@
 // Read it only through parseSiteTable: the input is a file and may be truncated or hostile.
 //
 // Layout: SiteTableHeader, KernelEntry[kernelCount], SiteEntry[siteCount], FrameEntry[frameCount],
-// SkipEntry[skipCount], LoopEntry[loopCount], StoreEntry[storeCount], strings. Host only (C++20 standard library).
+// SkipEntry[skipCount], LoopEntry[loopCount], StoreEntry[storeCount], BranchEntry[branchCount], strings. Host only
+// (C++20 standard library).
 #ifndef WAVESAN_ABI_SITE_TABLE_H
 #define WAVESAN_ABI_SITE_TABLE_H
 
@@ -33,9 +34,9 @@ struct StringRef32 {
 struct SiteTableHeader {
   char magic[8];
   uint32_t abiVersion; ///< kAbiVersion of the pass
-  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, storeCount, stringBytes;
+  uint32_t kernelCount, siteCount, frameCount, skipCount, loopCount, storeCount, branchCount, stringBytes;
 };
-static_assert(sizeof(SiteTableHeader) == 40);
+static_assert(sizeof(SiteTableHeader) == 44);
 
 /// Kernel flags.
 enum KernelFlags : uint32_t {
@@ -80,9 +81,9 @@ struct SiteEntry {
   uint32_t frame;       ///< innermost FrameEntry, or kNoFrame without debug info
   StringRef32 variable; ///< source name of the accessed variable; empty when unknown
   StringRef32 opcode;   ///< what the source does, for people: "load", "store", "atomicrmw add", "memcpy", "barrier"
-  /// Of a write whose bytes are the same in every execution: one byte if all of them are the same, else all of them (the address
-  /// is then a multiple of their number). So two such sites with equal `stored` write the same to every byte that both write.
-  /// Their waves write nothing else there before their next barrier. Empty: not known to be so.
+  /// Of a write whose bytes are the same in every execution: one byte if all of them are the same, else all of them
+  /// (the address is then a multiple of their number). So two such sites with equal `stored` write the same to every
+  /// byte that both write. Their waves write nothing else there before their next barrier. Empty: not known to be so.
   StringRef32 stored;
 };
 static_assert(sizeof(SiteEntry) == 36);
@@ -118,6 +119,20 @@ struct StoreEntry {
 };
 static_assert(sizeof(StoreEntry) == 16);
 
+/// In place of a frame: any.
+inline constexpr uint32_t kAnyFrame = 0xfffffffeu;
+
+/// Work-items that come from one barrier and reach different ones, or one and the end: the branch where they part.
+/// Barriers are named by the innermost frames of their sites. No entry where it can be one of several.
+struct BranchEntry {
+  uint32_t from;    ///< the barrier before; kNoFrame: none; kAnyFrame: whichever
+  uint32_t barrier; ///< that some reach
+  uint32_t other;   ///< that others reach; kNoFrame: the end
+  uint32_t line, column;
+  uint32_t depth; ///< of the branch's frame in the chain of `barrier`, counted from the kernel, which is 0
+};
+static_assert(sizeof(BranchEntry) == 24);
+
 /// A validated view into a blob that the caller keeps alive and unchanged. Entries are copied out: the blob may be
 /// unaligned. Every index the accessors return has been checked by parseSiteTable. Immutable, so thread-safe.
 class SiteTableView {
@@ -128,12 +143,14 @@ public:
   uint32_t skipCount() const { return Head.skipCount; }
   uint32_t loopCount() const { return Head.loopCount; }
   uint32_t storeCount() const { return Head.storeCount; }
+  uint32_t branchCount() const { return Head.branchCount; }
   KernelEntry kernel(uint32_t i) const { return at<KernelEntry>(Kernels, i); }
   SiteEntry site(uint32_t i) const { return at<SiteEntry>(Sites, i); }
   FrameEntry frame(uint32_t i) const { return at<FrameEntry>(Frames, i); }
   SkipEntry skip(uint32_t i) const { return at<SkipEntry>(Skips, i); }
   LoopEntry loop(uint32_t i) const { return at<LoopEntry>(Loops, i); }
   StoreEntry store(uint32_t i) const { return at<StoreEntry>(Stores, i); }
+  BranchEntry branch(uint32_t i) const { return at<BranchEntry>(Branches, i); }
   std::string_view string(StringRef32 s) const { return {Strings + s.offset, s.length}; }
 
 private:
@@ -145,7 +162,7 @@ private:
   }
   SiteTableHeader Head{};
   const char *Kernels = nullptr, *Sites = nullptr, *Frames = nullptr, *Skips = nullptr, *Loops = nullptr,
-             *Stores = nullptr, *Strings = nullptr;
+             *Stores = nullptr, *Branches = nullptr, *Strings = nullptr;
 };
 
 /// Validates `blob` completely (sizes, string ranges, frame and skip indices, acyclic inlining chains). On failure
@@ -168,7 +185,9 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   uint64_t need = sizeof(h) + uint64_t(h.kernelCount) * sizeof(KernelEntry) +
                   uint64_t(h.siteCount) * sizeof(SiteEntry) + uint64_t(h.frameCount) * sizeof(FrameEntry) +
                   uint64_t(h.skipCount) * sizeof(SkipEntry) + uint64_t(h.loopCount) * sizeof(LoopEntry) +
-                  uint64_t(h.storeCount) * sizeof(StoreEntry) + h.stringBytes;
+                  uint64_t(h.storeCount) * sizeof(StoreEntry) +
+
+                  uint64_t(h.branchCount) * sizeof(BranchEntry) + h.stringBytes;
   if (blob.size() < need)
     return fail("truncated: " + std::to_string(blob.size()) + " of " + std::to_string(need) + " bytes");
   view.Kernels = blob.data() + sizeof(h);
@@ -177,7 +196,8 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   view.Skips = view.Frames + size_t(h.frameCount) * sizeof(FrameEntry);
   view.Loops = view.Skips + size_t(h.skipCount) * sizeof(SkipEntry);
   view.Stores = view.Loops + size_t(h.loopCount) * sizeof(LoopEntry);
-  view.Strings = view.Stores + size_t(h.storeCount) * sizeof(StoreEntry);
+  view.Branches = view.Stores + size_t(h.storeCount) * sizeof(StoreEntry);
+  view.Strings = view.Branches + size_t(h.branchCount) * sizeof(BranchEntry);
   auto bad = [&](StringRef32 s) { return uint64_t(s.offset) + s.length > h.stringBytes; };
   for (uint32_t i = 0; i < h.kernelCount; ++i) {
     KernelEntry k = view.kernel(i);
@@ -210,6 +230,12 @@ inline std::optional<SiteTableView> parseSiteTable(std::string_view blob, std::s
   for (uint32_t i = 0; i < h.loopCount; ++i)
     if (LoopEntry l = view.loop(i); bad(l.function) || bad(l.file) || l.first > l.last)
       return fail("loop " + std::to_string(i) + ": out of range");
+  for (uint32_t i = 0; i < h.branchCount; ++i) {
+    const BranchEntry b = view.branch(i);
+    if ((b.from < kAnyFrame && b.from >= h.frameCount) || b.barrier >= h.frameCount ||
+        (b.other != kNoFrame && b.other >= h.frameCount) || b.line == 0)
+      return fail("branch " + std::to_string(i) + ": out of range");
+  }
   return view;
 }
 
@@ -222,6 +248,7 @@ public:
   std::vector<SkipEntry> skips;
   std::vector<LoopEntry> loops;
   std::vector<StoreEntry> stores;
+  std::vector<BranchEntry> branches;
 
   StringRef32 intern(std::string_view s) {
     size_t pos = s.empty() ? 0 : Strings.find(s);
@@ -242,6 +269,7 @@ public:
     h.skipCount = uint32_t(skips.size());
     h.loopCount = uint32_t(loops.size());
     h.storeCount = uint32_t(stores.size());
+    h.branchCount = uint32_t(branches.size());
     h.stringBytes = uint32_t(Strings.size());
     std::string out;
     auto put = [&](const void *p, size_t n) { out.append(static_cast<const char *>(p), n); };
@@ -252,6 +280,7 @@ public:
     put(skips.data(), skips.size() * sizeof(SkipEntry));
     put(loops.data(), loops.size() * sizeof(LoopEntry));
     put(stores.data(), stores.size() * sizeof(StoreEntry));
+    put(branches.data(), branches.size() * sizeof(BranchEntry));
     put(Strings.data(), Strings.size());
     return out;
   }
