@@ -103,6 +103,32 @@ public:
     return true;
   }
 
+  /// From the full symbol table, where the file has not been stripped of it: what cannot be read there is left out, and
+  /// the engine then has a variable of its own.
+  void readLocalVariables() {
+    for (const Elf64_Shdr &section : Elf.sections()) {
+      if (section.sh_type != SHT_SYMTAB || section.sh_entsize != sizeof(Elf64_Sym) ||
+          section.sh_link >= Elf.sections().size())
+        continue;
+      const std::string_view table = Elf.sectionBytes(section);
+      const std::string_view strings = Elf.sectionBytes(Elf.sections()[section.sh_link]);
+      for (size_t at = 0; at + sizeof(Elf64_Sym) <= table.size(); at += sizeof(Elf64_Sym)) {
+        Elf64_Sym s;
+        std::memcpy(&s, table.data() + at, sizeof s);
+        const auto name = ElfView::stringAt(strings, s.st_name);
+        uint8_t *const address = loaded(s.st_value, s.st_size);
+        if (ELF64_ST_TYPE(s.st_info) != STT_OBJECT || ELF64_ST_BIND(s.st_info) != STB_LOCAL ||
+            s.st_shndx == SHN_UNDEF || s.st_shndx >= SHN_LORESERVE || s.st_size == 0 || !address || !name ||
+            name->empty())
+          continue;
+        auto [entry, isNew] =
+            Object.LocalVariables.try_emplace(std::string(*name), reinterpret_cast<uint64_t>(address));
+        if (!isNew)
+          entry->second = 0;
+      }
+    }
+  }
+
   bool relocate() {
     for (const Elf64_Shdr &section : Elf.sections()) {
       if (section.sh_type != SHT_RELA || !(section.sh_flags & SHF_ALLOC))
@@ -243,6 +269,7 @@ std::unique_ptr<LoadedCodeObject> LoadedCodeObject::load(CodeObjectBytes bytes, 
     error = loader.Error;
     return nullptr;
   }
+  loader.readLocalVariables();
   loader.findParts();
   Allocation a{.base = object->Base,
                .size = object->Span,
@@ -274,7 +301,8 @@ cpu::Program *LoadedCodeObject::program(std::string &error) {
           for (const auto &s : Symbols)
             if (s->kind == Symbol::Variable && s->name == name)
               return s->address;
-          return 0;
+          const auto local = LocalVariables.find(name);
+          return local == LocalVariables.end() ? 0 : local->second;
         },
         ProgramError, options().hooks == "device" ? deviceHooks() : std::string_view());
   }

@@ -113,6 +113,8 @@ private:
   size_t Span = 0;
   uint64_t FirstAddress = 0; ///< ELF address of *Base
   std::vector<std::unique_ptr<Symbol>> Symbols;
+  /// Variables of internal linkage, which are no symbols of the executable; 0: several of that name.
+  std::map<std::string, uint64_t, std::less<>> LocalVariables;
 
   std::once_flag ArgumentsRead;
   ArgumentsByKernel Arguments;

@@ -10,23 +10,26 @@
 // RUN: %wavesan run --device=cpu --gpu=gfx1030 -o tool=%t.so -- %t > %t.32
 // RUN: FileCheck --input-file=%t.32 %s
 //
-// One buffer of 64 KiB and a variable; the megabytes that it reads are not copied.
-// CHECK: tool: {{.*}}addTo{{.*}} will save 65540 bytes in 2 regions of more
-// CHECK-NEXT: tool: {{.*}}addTo{{.*}} saved 65540 bytes in 2 regions of more
-// CHECK-NEXT: tool: {{.*}}addTo{{.*}} restored 65540 bytes
-// CHECK-NEXT: tool: {{.*}}addTo{{.*}} restored 65540 bytes
+// One buffer of 64 KiB and two variables; the megabytes that it reads are not copied. (A small variable of HIP may lie next to the buffer.)
+// CHECK: tool: {{.*}}addTo{{.*}} will save 6554{{[45]}} bytes in {{[34]}} regions of more
+// CHECK-NEXT: tool: {{.*}}addTo{{.*}} saved 6554{{[45]}} bytes in {{[34]}} regions of more
+// CHECK-NEXT: tool: {{.*}}addTo{{.*}} restored 65544 bytes
+// CHECK-NEXT: tool: {{.*}}addTo{{.*}} restored 65544 bytes
 // Members of structures that are passed by value, backwards from the end of the buffer.
-// CHECK: tool: {{.*}}addView{{.*}} saved 65536 bytes in 1 regions of more
+// CHECK: tool: {{.*}}addView{{.*}} saved 6553{{[67]}} bytes in {{[12]}} regions of more
 // A pointer out of memory may point anywhere.
 // CHECK: tool: {{.*}}addThrough{{.*}} saved {{[0-9]+}} bytes in {{[0-9]+}} regions of all
 // A kernel that writes nothing.
-// CHECK: tool: {{.*}}readsOnly{{.*}} saved 0 bytes in 0 regions of more
+// CHECK: tool: {{.*}}readsOnly{{.*}} saved {{[01]}} bytes in {{[01]}} regions of more
 // CHECK-NEXT: tool: {{.*}}readsOnly{{.*}} restored 0 bytes
 // CHECK: result: ok
 #include "twin.h"
 
 constexpr int kCount = 16 * 1024, kInputs = 4 << 20;
 static __device__ int launches;
+namespace {
+__device__ int hidden; ///< the host does not know it
+}
 
 struct View {
   const int *from;
@@ -36,13 +39,17 @@ struct View {
 __global__ void addTo(const int *from, int *to) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   to[i] += from[i];
-  if (i == 0)
+  if (i == 0) {
     atomicAdd(&launches, 1);
+    atomicAdd(&hidden, 7);
+  }
 }
 __global__ void addView(View view, int *unused) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   view.end[-1 - i] += view.from[i];
-  if (launches < 0) // never
+  if (launches < 0 || hidden != 7) // never
+    __builtin_trap();
+  if (launches == 1000)
     *unused = 1;
 }
 __global__ void addThrough(int *const *to) {

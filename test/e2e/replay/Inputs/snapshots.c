@@ -26,6 +26,6 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
 }
 
 int wavesan_tool_init(const wavesan_replay_api_t *api) {
-  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0};
+  static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0, 0};
   return api->subscribe(&subscription) != WAVESAN_REPLAY_SUCCESS;
 }
