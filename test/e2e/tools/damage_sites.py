@@ -26,7 +26,7 @@ def main():
         elif what == "count":
             struct.pack_into("<I", data, at + 12, 0x7fffffff)
         elif what == "frame":
-            struct.pack_into("<I", data, at + 36, 0x7fffffff)  # KernelEntry::original.offset
+            struct.pack_into("<I", data, at + 44, 0x7fffffff)  # KernelEntry::original.offset
         else:
             return 2
         at = data.find(MAGIC, at + 1)
