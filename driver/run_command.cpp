@@ -159,10 +159,10 @@ RunEnd runOnce(const Setting &setting, const std::string &optionsText) {
     result.status = options.incomplete_exitcode;
   } else
     result.status = end.exitStatus;
-  if (request.record && !result.signal && !status.page()->graphsRecorded.load()) {
+  if (request.record && !status.page()->graphsRecorded.load()) {
     if (status.page()->processesAttached.load() != 0)
       say("record: nothing was recorded: " + whyNotRecorded(options, *status.page()));
-    if (result.status == 0)
+    if (result.status == 0 && !result.signal)
       result.status = kExitNothingRecorded;
   }
   return result;

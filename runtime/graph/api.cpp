@@ -528,7 +528,11 @@ wavesan_graph_result_t wavesan_executable_graph_set_copy(wavesan_executable_grap
           return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
         if (!n.plain)
           return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
-        return params->destination && params->source ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        if (!params->destination || !params->source)
+          return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
+        constexpr int kLastKind = 4; // hipMemcpyDefault
+        return params->kind >= 0 && params->kind <= kLastKind ? WAVESAN_GRAPH_SUCCESS
+                                                              : WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
       },
       [&](HipExec exec, const Node &n) {
         return change(exec, n.hip, params->destination, params->source, params->bytes, params->kind);
@@ -548,7 +552,8 @@ wavesan_graph_result_t wavesan_executable_graph_set_fill(wavesan_executable_grap
         const uint32_t element = params->element_bytes;
         if (!n.plain)
           return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
-        const bool right = (element == 1 || element == 2 || element == 4) && params->count;
+        const bool right =
+            (element == 1 || element == 2 || element == 4) && params->count && params->count <= UINT64_MAX / element;
         return right ? WAVESAN_GRAPH_SUCCESS : WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
       },
       [&](HipExec exec, const Node &n) {

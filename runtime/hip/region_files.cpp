@@ -54,7 +54,11 @@ RegionReport writeRegion(const RecordedRegion &region, const std::string &json, 
   uint64_t edges = 0;
   for (const streams::GraphNode &node : region.nodes)
     edges += node.dependencies.size();
-  const std::string whole = region.name == RegionRecorder::kAll ? "the whole program" : "region '" + region.name + "'";
+  std::string name = region.name;
+  for (char &c : name) // the line is to be one line
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  const std::string whole = region.name == RegionRecorder::kAll ? "the whole program" : "region '" + name + "'";
   out.lines.push_back(
       "recorded " + whole + (region.number > 1 ? " (number " + std::to_string(region.number) + ")" : "") + ": " +
       nodesText(region.nodes) + " in " + counted(region.streams, "stream") + ", " + counted(edges, "edge") + ", " +

@@ -255,7 +255,12 @@ TEST_F(Calls, ChangesOfAnExecutableGraph) {
   wrongFill([](auto &f) { f.size = 8; }, kInvalidArgument);
   wrongFill([](auto &f) { f.element_bytes = 3; }, kInvalidArgument);
   wrongFill([](auto &f) { f.count = 0; }, kInvalidArgument);
+  wrongFill([](auto &f) { f.element_bytes = 4, f.count = uint64_t(1) << 62; }, kInvalidArgument); // 2^64 bytes
   wrongFill([](auto &f) { f.destination = nullptr; }, kNullPointer);
+  const auto kind = copy.kind;
+  copy.kind = 99;
+  EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), kInvalidArgument, 0);
+  copy.kind = kind;
   copy.source = nullptr;
   EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), kNullPointer, 0);
   copy.source = &from[1];

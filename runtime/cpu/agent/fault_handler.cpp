@@ -51,7 +51,8 @@ void onFault(int signal, siginfo_t *info, void *context) {
       sched_yield();
     return;
   }
-  if (const char *activity = CurrentActivity) {
+  const bool sent = info->si_code <= 0; // by kill() or raise(): nothing has faulted, and it will not be repeated
+  if (const char *activity = sent ? nullptr : CurrentActivity) {
     CurrentActivity = nullptr; // a fault in say() is not told
     say(activity, address);
     if (StopThreads) {
@@ -65,8 +66,11 @@ void onFault(int signal, siginfo_t *info, void *context) {
     previous.sa_sigaction(signal, info, context);
   else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
     previous.sa_handler(signal);
-  else
+  else if (!sent || previous.sa_handler != SIG_IGN) {
     sigaction(signal, &previous, nullptr); // the repeated fault ends the process as it would have
+    if (sent)
+      raise(signal);
+  }
 }
 
 void install(int signal, std::atomic<const struct sigaction *> &previous) {
