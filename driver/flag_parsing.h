@@ -14,6 +14,18 @@
 
 namespace wavesan::driver {
 
+/// "Usage: wavesan COMMAND [OPTIONS] [--] PROGRAM ARGS...": CLI11 does not know of the program's part of the line.
+class ProgramUsage : public CLI::Formatter {
+public:
+  explicit ProgramUsage(std::string command) : Command(std::move(command)) {}
+  std::string make_usage(const CLI::App *, std::string) const override {
+    return "Usage: wavesan " + Command + " [OPTIONS] [--] PROGRAM ARGS...\n";
+  }
+
+private:
+  std::string Command;
+};
+
 /// Parses `words` with `app`, whose name is "wavesan COMMAND". Prints help, or an error line that begins with COMMAND.
 /// Returns the exit status if that is all there is to do.
 std::optional<int> parseFlags(CLI::App &app, const std::vector<std::string> &words);

@@ -23,17 +23,6 @@ namespace fs = std::filesystem;
 
 namespace wavesan::driver {
 
-namespace {
-
-class RecordHelp : public CLI::Formatter {
-public:
-  std::string make_usage(const CLI::App *, std::string) const override {
-    return "Usage: wavesan record [OPTIONS] [--] PROGRAM ARGS...\n";
-  }
-};
-
-} // namespace
-
 RunLine readRecordLine(const std::vector<std::string> &words) {
   RunLine line;
   RunRequest &request = line.request;
@@ -47,11 +36,12 @@ RunLine readRecordLine(const std::vector<std::string> &words) {
       "Runs a program and writes the commands of a region as a graph: kernels, copies, fills, and what orders\n"
       "them; nodes that touch the same bytes without an edge are marked.",
       "wavesan record"};
-  app.formatter(std::make_shared<RecordHelp>());
-  app.footer("Files: PREFIX.json and PREFIX.dot; PREFIX.2.json, ... when the region is entered again, 10 times at most\n"
-             "(--options=record_max=N);\n"
-             "docs/graph.md.\n"
-             "Exit status: as of wavesan run; 67 in place of 0 if nothing was recorded.");
+  app.formatter(std::make_shared<ProgramUsage>("record"));
+  app.footer(
+      "Files: PREFIX.json and PREFIX.dot; PREFIX.2.json, ... when the region is entered again, 10 times at most\n"
+      "(--options=record_max=N);\n"
+      "docs/graph.md.\n"
+      "Exit status: as of wavesan run; 67 in place of 0 if nothing was recorded.");
   std::string region = "first", prefix = "wavesan-graph", gpu;
   std::vector<std::string> options;
   app.add_option("--region", region,

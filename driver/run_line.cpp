@@ -19,18 +19,6 @@
 
 namespace wavesan::driver {
 
-namespace {
-
-/// CLI11 does not know of the program's part of the line.
-class RunHelp : public CLI::Formatter {
-public:
-  std::string make_usage(const CLI::App *, std::string) const override {
-    return "Usage: wavesan run [OPTIONS] [--] PROGRAM ARGS...\n";
-  }
-};
-
-} // namespace
-
 size_t countOwnWords(const std::vector<std::string> &words, const std::vector<std::string> &withValue) {
   size_t n = 0;
   while (n < words.size() && words[n].size() > 1 && words[n][0] == '-' && words[n] != "--")
@@ -48,7 +36,7 @@ std::string quoteValue(const std::string &value) {
 RunLine readRunLine(const std::vector<std::string> &words) {
   RunLine line;
   CLI::App app{"Runs a program compiled with `wavesan cc` and reports its races.", "wavesan run"};
-  app.formatter(std::make_shared<RunHelp>());
+  app.formatter(std::make_shared<ProgramUsage>("run"));
   app.footer(
       "Exit status: 66 if a race was reported (option exitcode), else the program's own; 67 in place of 0 if nothing\n"
       "was checked or results are missing (option incomplete_exitcode).\n"

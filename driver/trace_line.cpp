@@ -17,13 +17,6 @@ namespace wavesan::driver {
 
 namespace {
 
-class TraceHelp : public CLI::Formatter {
-public:
-  std::string make_usage(const CLI::App *, std::string) const override {
-    return "Usage: wavesan trace [OPTIONS] [--] PROGRAM ARGS...\n";
-  }
-};
-
 /// Empty, or what is wrong.
 std::string readFormats(const std::string &text, TraceRequest &request) {
   request.csv = request.json = request.perfetto = request.graph = request.dot = false;
@@ -59,7 +52,7 @@ TraceLine readTraceLine(const std::vector<std::string> &words) {
   };
   CLI::App app{"Runs a program and writes a trace of its HIP calls, with the event that each wait depends on.",
                "wavesan trace"};
-  app.formatter(std::make_shared<TraceHelp>());
+  app.formatter(std::make_shared<ProgramUsage>("trace"));
   app.footer("Files: PREFIX.csv, PREFIX.json, PREFIX.pftrace (ui.perfetto.dev opens it), PREFIX.graph.json,\n"
              "PREFIX.dot; docs/trace.md.\n"
              "Exit status: the program's own.");

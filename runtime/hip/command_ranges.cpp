@@ -189,8 +189,9 @@ bool isSynchronous(CallId id) {
          std::string_view(info.name).find("Async") == std::string_view::npos;
 }
 
-abi::DispatchShapeSeen shapeOf(CallId id, const CallArguments &a) {
-  abi::DispatchShapeSeen shape{};
+LaunchArguments launchArgumentsOf(CallId id, const CallArguments &a) {
+  LaunchArguments launch;
+  abi::DispatchShapeSeen &shape = launch.shape;
   auto set = [&](const uint32_t (&grid)[3], const uint32_t (&group)[3], bool inGroups) {
     for (int i = 0; i < 3; ++i) {
       shape.grid[i] = inGroups ? grid[i] * group[i] : grid[i];
@@ -205,37 +206,22 @@ abi::DispatchShapeSeen shapeOf(CallId id, const CallArguments &a) {
   case CallId::hipLaunchCooperativeKernel_spt:
   case CallId::hipExtLaunchKernel:
     set({a.dims[0].x, a.dims[0].y, a.dims[0].z}, {a.dims[1].x, a.dims[1].y, a.dims[1].z}, true);
+    launch.groupBytes = uint32_t(n[0]);
     break;
   case CallId::hipModuleLaunchKernel:
   case CallId::hipModuleLaunchCooperativeKernel:
     set({uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])}, {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, true);
+    launch.groupBytes = uint32_t(n[6]);
     break;
   case CallId::hipExtModuleLaunchKernel:
   case CallId::hipHccModuleLaunchKernel:
     set({uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])}, {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, false);
+    launch.groupBytes = uint32_t(n[6]);
     break;
   default:
     break;
   }
-  return shape;
-}
-
-uint32_t groupBytesOf(CallId id, const CallArguments &a) {
-  switch (id) {
-  case CallId::hipLaunchKernel:
-  case CallId::hipLaunchKernel_spt:
-  case CallId::hipLaunchCooperativeKernel:
-  case CallId::hipLaunchCooperativeKernel_spt:
-  case CallId::hipExtLaunchKernel:
-    return uint32_t(a.numbers[0]);
-  case CallId::hipModuleLaunchKernel:
-  case CallId::hipModuleLaunchCooperativeKernel:
-  case CallId::hipExtModuleLaunchKernel:
-  case CallId::hipHccModuleLaunchKernel:
-    return uint32_t(a.numbers[6]);
-  default:
-    return 0;
-  }
+  return launch;
 }
 
 } // namespace wavesan::hip

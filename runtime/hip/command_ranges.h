@@ -65,11 +65,12 @@ streams::Range allocatedBy(CallId, const CallArguments &);
 /// Whether a copy or a fill has ended when the call returns, by the function's documentation.
 bool isSynchronous(CallId);
 
-/// Grid and workgroup of the kernel that the call launches, in work-items; zeros: not known.
-abi::DispatchShapeSeen shapeOf(CallId, const CallArguments &);
-
-/// Bytes of LDS that it asks for beside the kernel's own.
-uint32_t groupBytesOf(CallId, const CallArguments &);
+struct LaunchArguments {
+  abi::DispatchShapeSeen shape{}; ///< grid and workgroup, in work-items; zeros: not known
+  uint32_t groupBytes = 0;        ///< of LDS, beside the kernel's own
+};
+/// Of the kernel that the call launches.
+LaunchArguments launchArgumentsOf(CallId, const CallArguments &);
 
 } // namespace wavesan::hip
 

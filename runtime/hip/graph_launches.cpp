@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "graph_launches.h"
 
+#include "sync_places.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -72,15 +74,12 @@ void GraphLaunches::delivered(Ticket ticket, uint64_t dispatch, const abi::Dispa
     return;
   streams::addTouched(to.touched, accesses->runs, accesses->runCount);
   to.places.assign(accesses->places, accesses->places + accesses->placeCount);
-  std::sort(to.places.begin(), to.places.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+  streams::sortByAddress(to.places);
 }
 
-/// Empty, or why there is no file.
-std::string GraphLaunches::write(Launch &launch, uint64_t process, uint64_t number) const {
-  std::error_code ec;
-  std::vector<std::string> names;
-  for (const auto &entry : std::filesystem::directory_iterator(Directory, ec))
-    names.push_back(entry.path().filename().string());
+/// Empty, or why there is no file. `names`: of the files in the directory.
+std::string GraphLaunches::write(Launch &launch, const std::vector<std::string> &names, uint64_t process,
+                                 uint64_t number) const {
   for (const GraphNode &node : launch.nodes) {
     if (!node.touchedKnown)
       return "what " + std::string(node.kind) + " node " + std::to_string(node.id) + " touched is not known";
@@ -103,13 +102,17 @@ std::string GraphLaunches::write(Launch &launch, uint64_t process, uint64_t numb
 }
 
 std::vector<std::string> GraphLaunches::finish(uint64_t process) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, names;
+  std::error_code ec;
+  if (!Launches.empty())
+    for (const auto &entry : std::filesystem::directory_iterator(Directory, ec))
+      names.push_back(entry.path().filename().string());
   uint64_t number = 0, written = 0;
   for (auto &[_, launch] : Launches) {
     ++number;
     std::string why = launch.problem;
     if (why.empty())
-      why = write(launch, process, number);
+      why = write(launch, names, process, number);
     if (why.empty())
       ++written;
     else

@@ -43,7 +43,7 @@ private:
     std::map<uint64_t, size_t> byDispatch;
     std::string problem; ///< why there can be no file
   };
-  std::string write(Launch &launch, uint64_t process, uint64_t number) const;
+  std::string write(Launch &launch, const std::vector<std::string> &names, uint64_t process, uint64_t number) const;
 
   const std::string Directory;
   const uint64_t MaxLaunches;

@@ -457,11 +457,11 @@ void GraphModels::captured(CallId id, const CallArguments &a, StreamId stream, c
   }
   if (info.category == Category::Launch && info.action == Action::Command) {
     node.kind = abi::CommandKind::Kernel;
-    node.kernel = kernelOf(a.pointers[0], shapeOf(id, a), handles(a.pointers[1]), layouts);
+    node.kernel = kernelOf(a.pointers[0], launchArgumentsOf(id, a).shape, handles(a.pointers[1]), layouts);
   } else if (info.category == Category::Launch && info.action == Action::LaunchWithEvents && !a.events[0] &&
              !a.events[1]) {
     node.kind = abi::CommandKind::Kernel;
-    node.kernel = kernelOf(a.pointers[0], shapeOf(id, a), handles(a.pointers[1]), layouts);
+    node.kernel = kernelOf(a.pointers[0], launchArgumentsOf(id, a).shape, handles(a.pointers[1]), layouts);
   } else if (info.category == Category::Copy || info.category == Category::Set) {
     node.kind = info.category == Category::Copy ? abi::CommandKind::Copy : abi::CommandKind::Set;
     CommandRanges ranges = rangesOf(id, a, memory);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace wavesan::hip {
 
@@ -59,6 +60,17 @@ public:
       piece(it->second.host + (stop - it->first), it->second.host + (to - it->first));
       begin = to;
     }
+  }
+  /// Pieces with `begin` and `end`, by the host's addresses.
+  template <class Run> std::vector<Run> byHost(const Run *runs, size_t count) const {
+    std::vector<Run> all;
+    for (const Run *r = runs; r != runs + count; ++r)
+      forEach(r->begin, r->end, [&](uint64_t begin, uint64_t end) {
+        Run &run = all.emplace_back(*r);
+        run.begin = begin;
+        run.end = end;
+      });
+    return all;
   }
   uint64_t hostAddress(uint64_t address) const {
     auto it = firstBehind(address);

@@ -8,6 +8,7 @@
 
 #include "graph_file.h"
 #include "graph_models.h"
+#include "sync_places.h"
 
 #include <algorithm>
 #include <map>
@@ -54,8 +55,7 @@ public:
     auto set = std::make_shared<TouchedByLaunch>();
     streams::addTouched(set->touched, accesses->runs, accesses->runCount);
     set->places.assign(accesses->places, accesses->places + accesses->placeCount);
-    std::sort(set->places.begin(), set->places.end(),
-              [](const auto &a, const auto &b) { return a.address < b.address; });
+    streams::sortByAddress(set->places);
     const auto at = Known.emplace(std::move(node.mapped()), std::move(set)).first;
     Bytes += bytesOf(*at);
     if (Bytes > MaxBytes) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "region_recorder.h"
 
+#include "sync_places.h"
+
 #include <algorithm>
 
 namespace wavesan::hip {
@@ -109,7 +111,7 @@ void RegionRecorder::complete(Ticket launch, Launch &l) {
   node.seenInRun = true;
   node.touched.insert(node.touched.end(), l.touched.begin(), l.touched.end());
   node.places = std::move(l.places);
-  std::sort(node.places.begin(), node.places.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+  streams::sortByAddress(node.places);
   --l.region->open;
   Launches.erase(launch);
 }

@@ -68,12 +68,12 @@ void StreamWatch::addToRegion(const WatchedCall &call, const CallRecord &record,
   uint64_t dispatches = 0;
   switch (info.category) {
   case Category::Launch: {
-    const abi::DispatchShapeSeen shape = shapeOf(record.id, arguments);
-    std::copy(shape.grid, shape.grid + 3, node.grid);
-    std::copy(shape.workgroup, shape.workgroup + 3, node.workgroup);
+    const LaunchArguments launch = launchArgumentsOf(record.id, arguments);
+    std::copy(launch.shape.grid, launch.shape.grid + 3, node.grid);
+    std::copy(launch.shape.workgroup, launch.shape.workgroup + 3, node.workgroup);
     node.kind = "kernel";
     node.name = streams::displayName(Graphs.kernelName(arguments.pointers[0]));
-    node.groupBytes = groupBytesOf(record.id, arguments);
+    node.groupBytes = launch.groupBytes;
     dispatches = 1;
     break;
   }

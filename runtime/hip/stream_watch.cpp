@@ -187,7 +187,7 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
       }
     if (Recorder && Recorder->active())
       Recorder->beginLaunch(call.launch);
-    launchUnderWay = {call.launch, shapeOf(record.id, arguments), call.graph.get()};
+    launchUnderWay = {call.launch, launchArgumentsOf(record.id, arguments).shape, call.graph.get()};
   } else if (waitsForStream(action)) {
     call.atEntry = Order.contentsOfStream(record.clock.stream);
   } else {
@@ -467,7 +467,8 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
   default:
     submits = false;
   }
-  ranges.ranges = byHost(std::move(ranges.ranges));
+  if (!Memory.aliases.empty())
+    ranges.ranges = Memory.aliases.byHost(ranges.ranges.data(), ranges.ranges.size());
   if (Recorder && Recorder->active())
     addToRegion(call, record, arguments, *command, ranges);
   else if (Recorder && call.launch) // its region has ended meanwhile
@@ -482,16 +483,6 @@ void StreamWatch::submit(WatchedCall &call, const CallRecord &record, const Call
     Checker->cancel(call.launch);
   if (hostWaitsForIt)
     hostWaits(call.after);
-}
-
-std::vector<streams::Range> StreamWatch::byHost(std::vector<streams::Range> ranges) const {
-  if (Memory.aliases.empty())
-    return ranges;
-  std::vector<streams::Range> all;
-  for (const streams::Range &r : ranges)
-    Memory.aliases.forEach(r.begin, r.end,
-                           [&](uint64_t begin, uint64_t end) { all.push_back({begin, end, r.bits, r.node}); });
-  return all;
 }
 
 void StreamWatch::alias(const void *host, const void *device, uint64_t bytes) noexcept try {
@@ -587,14 +578,7 @@ void StreamWatch::deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch,
     abi::DispatchAccesses byHost{};
     const abi::DispatchAccesses *compared = accesses;
     if (accesses && !Memory.aliases.empty()) {
-      for (uint64_t i = 0; i < accesses->runCount; ++i) {
-        abi::AccessRun run = accesses->runs[i];
-        Memory.aliases.forEach(accesses->runs[i].begin, accesses->runs[i].end, [&](uint64_t begin, uint64_t end) {
-          run.begin = begin;
-          run.end = end;
-          runs.push_back(run);
-        });
-      }
+      runs = Memory.aliases.byHost(accesses->runs, accesses->runCount);
       places.assign(accesses->places, accesses->places + accesses->placeCount);
       for (abi::SyncPlace &place : places)
         place.address = Memory.aliases.hostAddress(place.address);

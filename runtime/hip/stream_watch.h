@@ -120,8 +120,6 @@ private:
   void followGraphs(const WatchedCall &, const CallRecord &, const CallArguments &);
   GraphModels::Layouts layouts();
   void addBlock(const streams::Range &);
-  /// By the host's addresses.
-  std::vector<streams::Range> byHost(std::vector<streams::Range> ranges) const;
   void submit(WatchedCall &, const CallRecord &, const CallArguments &);
   void addToRegion(const WatchedCall &, const CallRecord &, const CallArguments &, const streams::Command &,
                    const CommandRanges &);

@@ -160,7 +160,8 @@ void Tracer::begin(CallState &state, CallId id, const CallArguments &arguments, 
       state.event = Producers->take(arguments.events[0]);
     if (info.action == Action::StreamDestroy)
       state.stream = Streams->take(state.key);
-    record.begin = now();
+    if (info.category == Category::HostFunction) // becomes a command before the call
+      record.begin = now();
     if (Watch)
       Watch->begin(state.watched, record, arguments);
     state.recorded = true;

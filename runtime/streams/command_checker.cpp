@@ -47,17 +47,13 @@ void CommandChecker::deliver(Ticket launch, uint64_t kernel, uint64_t dispatch, 
     part.recorded = true;
     part.runs.assign(accesses->runs, accesses->runs + accesses->runCount);
     part.part->places.assign(accesses->places, accesses->places + accesses->placeCount);
-    sortPlaces(*part.part);
+    sortByAddress(part.part->places);
     counts.lost += accesses->lost;
   }
   Launch &l = found->second;
   l.parts.push_back(std::move(part));
   if (l.dropped && l.parts.size() >= l.bound)
     Launches.erase(found);
-}
-
-void CommandChecker::sortPlaces(CommandPart &part) {
-  std::sort(part.places.begin(), part.places.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
 }
 
 void CommandChecker::deliverHost(Ticket launch, std::vector<HostPart> parts,
@@ -72,7 +68,7 @@ void CommandChecker::deliverHost(Ticket launch, std::vector<HostPart> parts,
     part.part = std::make_shared<CommandPart>();
     part.part->access = std::move(from.access);
     part.part->places = places;
-    sortPlaces(*part.part);
+    sortByAddress(part.part->places);
     part.recorded = true;
     for (const Range &r : from.ranges)
       part.runs.push_back({r.begin, r.end, abi::kNoSite, r.bits, abi::Scope::System});

@@ -173,7 +173,6 @@ private:
   void compare(Item &item, bool complete);
   void insert(const std::shared_ptr<const CommandPart> &part, uint64_t begin, uint64_t end, uint32_t site, uint8_t bits,
               abi::Scope scope, std::map<PairKey, FoundRace> &found);
-  static void sortPlaces(CommandPart &part);
   void addAll(std::map<PairKey, FoundRace> &found);
   void addInner(std::vector<FoundRace *> races);
   void addNodes(const Item &item, std::vector<Delivered> &parts);

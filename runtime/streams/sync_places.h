@@ -5,9 +5,14 @@
 
 #include "wavesan/abi/stream_check.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace wavesan::streams {
+
+inline void sortByAddress(std::vector<abi::SyncPlace> &places) {
+  std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) { return a.address < b.address; });
+}
 
 /// Whether an atomic of one may have ordered it with the other. Both by address. `host`: one is the host.
 inline bool mayBeOrderedByAtomics(const std::vector<abi::SyncPlace> &a, const std::vector<abi::SyncPlace> &b,

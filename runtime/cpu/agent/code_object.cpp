@@ -269,8 +269,9 @@ std::unique_ptr<LoadedCodeObject> LoadedCodeObject::load(CodeObjectBytes bytes, 
     error = loader.Error;
     return nullptr;
   }
-  loader.readLocalVariables();
   loader.findParts();
+  if (!object->Ir.empty()) // nobody else asks for them
+    loader.readLocalVariables();
   Allocation a{.base = object->Base,
                .size = object->Span,
                .hostBase = object->Base,

@@ -27,7 +27,7 @@ public:
     const Workgroup *group;
     uint64_t waiting;
   };
-  /// `standing(visit, ended)`: gets the resident workgroups, and how many have ended.
+  /// Returns the resident workgroups; `ended`: how many have ended.
   using Residents = std::function<std::vector<Standing>(uint64_t &ended)>;
 
   Watchdog(const LaunchState &launch, uint64_t workgroups, Residents residents);

@@ -43,8 +43,8 @@ enum KernelFlags : uint32_t {
   kKernelUsesDynamicLds = 1,
   kKernelCopiesAsync = 2,    ///< asynchronous copies to or from LDS, or waits for a count above zero that concern them
   kKernelCountsLdsWaits = 4, ///< waits for a count of LDS instructions above zero
-  kKernelStoresKnown = 16,   ///< its StoreEntries are all that it may write outside of its workgroups
   kKernelNamedBarriers = 8,  ///< operations on named barriers
+  kKernelStoresKnown = 16,   ///< its StoreEntries are all that it may write outside of its workgroups
 };
 
 struct KernelEntry {
