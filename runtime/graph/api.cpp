@@ -507,6 +507,8 @@ wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_gr
         return WAVESAN_GRAPH_SUCCESS;
       },
       [&](HipExec exec, const Node &n) {
+        if (params->group_segment_bytes > n.maxGroupBytes)
+          return int(kHipErrorOutOfMemory);
         const uint32_t *grid = params->grid_size, *group = params->workgroup_size;
         const KernelNodeParams hip = {{group[0], group[1], group[2]},
                                       nullptr,
@@ -710,7 +712,7 @@ wavesan_graph_result_t wavesan_graph_dump(wavesan_graph_t handle, const char *pa
                  (numberOf(desc->format) > WAVESAN_GRAPH_DUMP_JSON)))
       return invalidArgument();
     const std::vector<streams::GraphNode> nodes = dumped(Captures::instance().nodesOf(*graph));
-    const std::string text = streams::graphText({graph->id, ""}, nodes, streams::findConflicts(nodes),
+    const std::string text = streams::graphText({graph->id, std::nullopt}, nodes, streams::findConflicts(nodes),
                                                 !desc || desc->mode == WAVESAN_GRAPH_DUMP_DETAILED,
                                                 desc && desc->format == WAVESAN_GRAPH_DUMP_JSON);
     const bool written = streams::writeGraphFile(path, text);

@@ -7,6 +7,8 @@
 #include "wavesan/abi/dispatch.h"
 
 #include <algorithm>
+#include <atomic>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -41,14 +43,52 @@ void addNodes(std::vector<NodeId> &to, const std::vector<NodeId> &more) {
   to = std::move(all);
 }
 
-const hip::CallHook kHook = {abi::kAbiVersion, [](CallId id, const CallArguments &arguments, int &result) {
-                               try {
-                                 return Captures::instance().take(id, arguments, result);
-                               } catch (const std::bad_alloc &) {
-                                 result = kHipErrorOutOfMemory;
-                                 return true;
-                               }
-                             }};
+/// For people.
+const char *nameOf(int code) {
+  switch (code) {
+  case kHipErrorOutOfMemory:
+    return "hipErrorOutOfMemory, more LDS than the device has";
+  case kHipErrorCaptureUnsupported:
+    return "hipErrorStreamCaptureUnsupported";
+  case kHipErrorCaptureInvalidated:
+    return "hipErrorStreamCaptureInvalidated";
+  case kHipErrorCaptureMerge:
+    return "hipErrorStreamCaptureMerge";
+  case kHipErrorCaptureIsolation:
+    return "hipErrorStreamCaptureIsolation";
+  case kHipErrorCaptureImplicit:
+    return "hipErrorStreamCaptureImplicit, the legacy default stream beside a blocking stream that is recorded";
+  default:
+    return "error of HIP";
+  }
+}
+
+/// Under `wavesan run`: a command that the program believes to be in its stream, and is not. Launches by <<<>>> return
+/// nothing.
+void sayRefused(CallId id, int code) {
+  constexpr int kMaxSaid = 10;
+  static std::atomic<int> said{0};
+  if (!hip::isCommand(hip::infoOf(id).action) || code == kHipSuccess || !wavesan_hip_say(nullptr) ||
+      said.fetch_add(1) >= kMaxSaid)
+    return;
+  const std::string line = std::string("a graph is being recorded: ") + hip::infoOf(id).name + " is refused with " +
+                           std::to_string(code) + " (" + nameOf(code) + ") and has no effect";
+  wavesan_hip_say(line.c_str());
+}
+
+bool taken(CallId id, const CallArguments &arguments, int &result) {
+  try {
+    const bool mine = Captures::instance().take(id, arguments, result);
+    if (mine)
+      sayRefused(id, result);
+    return mine;
+  } catch (const std::bad_alloc &) {
+    result = kHipErrorOutOfMemory;
+    return true;
+  }
+}
+
+const hip::CallHook kHook = {abi::kAbiVersion, taken};
 
 } // namespace
 

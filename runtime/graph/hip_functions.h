@@ -75,6 +75,8 @@ enum HipCode : int {
   X(hipEventRecord, int(Event, Stream))                                                                                \
   X(hipEventQuery, int(Event))                                                                                         \
   X(hipThreadExchangeStreamCaptureMode, int(int *))                                                                    \
+  X(hipFuncGetAttributes, int(hip::FunctionAttributes *, const void *))                                                \
+  X(hipFuncGetAttribute, int(int *, int, const void *))                                                                \
   X(hipKernelNameRef, const char *(const void *))                                                                      \
   X(hipKernelNameRefByPtr, const char *(const void *, Stream))
 

@@ -4,6 +4,8 @@
 // Calls of HIP as nodes: what graph.h lists as recorded.
 #include "capture.h"
 
+#include <algorithm>
+
 namespace wavesan::graph {
 
 using hip::CallArguments;
@@ -32,13 +34,29 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   Node node;
   node.function = hip::infoOf(id).name;
   node.name = node.function;
-  auto kernel = [&](const void *function, const char *name, Dim3 grid, Dim3 workgroup, const void *arguments,
-                    const void *extra, uint32_t groupBytes) {
+  // HIP looks at it when a graph is launched: too late to know which kernel it was.
+  auto limitByAddress = [&](const void *function) {
+    hip::FunctionAttributes attributes = {};
+    const bool known = h.hipFuncGetAttributes && h.hipFuncGetAttributes(&attributes, function) == hip::kHipSuccess;
+    return known ? uint32_t(std::max(attributes.maxDynamicGroupBytes, 0)) : UINT32_MAX;
+  };
+  auto limitByHandle = [&](const void *function) {
+    constexpr int kMaxDynamicGroupBytes = 8;
+    int limit = 0;
+    const bool known =
+        h.hipFuncGetAttribute && h.hipFuncGetAttribute(&limit, kMaxDynamicGroupBytes, function) == hip::kHipSuccess;
+    return known ? uint32_t(std::max(limit, 0)) : UINT32_MAX;
+  };
+  auto kernel = [&](const void *function, const char *name, uint32_t maxGroupBytes, Dim3 grid, Dim3 workgroup,
+                    const void *arguments, const void *extra, uint32_t groupBytes) {
     node.type = WAVESAN_GRAPH_NODE_KERNEL;
     node.name = streams::displayName(name);
     setShape(node, grid, workgroup);
     node.groupBytes = groupBytes;
     node.launched = function;
+    node.maxGroupBytes = maxGroupBytes;
+    if (groupBytes > maxGroupBytes)
+      return refuse(stream, kHipErrorOutOfMemory);
     const KernelNodeParams params = {workgroup, static_cast<void **>(const_cast<void *>(extra)),     function,
                                      grid,      static_cast<void **>(const_cast<void *>(arguments)), groupBytes};
     return addNode(stream, std::move(node), [&](auto... to) { return h.hipGraphAddKernelNode(to..., &params); });
@@ -134,21 +152,23 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   switch (id) {
   case CallId::hipLaunchKernel:
   case CallId::hipLaunchKernel_spt:
-    return kernel(p[0], byAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0]));
+    return kernel(p[0], byAddress(p[0]), limitByAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0]));
   case CallId::hipExtLaunchKernel:
     if (n[1])
       break;
-    return withEvents(
-        [&] { return kernel(p[0], byAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0])); });
+    return withEvents([&] {
+      return kernel(p[0], byAddress(p[0]), limitByAddress(p[0]), a.dims[0], a.dims[1], p[1], nullptr, uint32_t(n[0]));
+    });
   case CallId::hipModuleLaunchKernel:
-    return kernel(p[0], byHandle(p[0]), {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])},
+    return kernel(p[0], byHandle(p[0]), limitByHandle(p[0]), {uint32_t(n[0]), uint32_t(n[1]), uint32_t(n[2])},
                   {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, p[1], p[2], uint32_t(n[6]));
   case CallId::hipHccModuleLaunchKernel: // has no flags, which are 0 then
   case CallId::hipExtModuleLaunchKernel: // the grid of both is in work-items
     if (n[7] || !n[3] || !n[4] || !n[5] || n[0] % n[3] || n[1] % n[4] || n[2] % n[5])
       break;
     return withEvents([&] {
-      return kernel(p[0], byHandle(p[0]), {uint32_t(n[0] / n[3]), uint32_t(n[1] / n[4]), uint32_t(n[2] / n[5])},
+      return kernel(p[0], byHandle(p[0]), limitByHandle(p[0]),
+                    {uint32_t(n[0] / n[3]), uint32_t(n[1] / n[4]), uint32_t(n[2] / n[5])},
                     {uint32_t(n[3]), uint32_t(n[4]), uint32_t(n[5])}, p[1], p[2], uint32_t(n[6]));
     });
   case CallId::hipMemcpyAsync:

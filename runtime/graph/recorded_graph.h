@@ -24,6 +24,7 @@ struct Node : streams::GraphNode {
   wavesan_graph_node_kind_t type = WAVESAN_GRAPH_NODE_KERNEL;
   HipNode hip = nullptr;
   const void *launched = nullptr; ///< the kernel, as HIP was given it
+  uint32_t maxGroupBytes = UINT32_MAX; ///< of a kernel: dynamic LDS that the device has for it, where HIP says so
   bool plain = false;             ///< a copy or fill of one row, between addresses: can be changed
 };
 /// As dumps have it.

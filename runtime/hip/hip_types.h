@@ -46,6 +46,12 @@ struct HostParams {
   void (*function)(void *);
   void *data;
 };
+struct FunctionAttributes {
+  int binaryVersion, cacheMode;
+  uint64_t constantBytes, scratchBytes;
+  int maxDynamicGroupBytes, maxThreadsPerBlock, registers, carveout, ptxVersion;
+  uint64_t groupBytes;
+};
 struct Position {
   uint64_t x, y, z;
 };

@@ -9,6 +9,7 @@
 //
 // A function that this HIP lacks cannot be taken out of the symbol table at run time: it answers hipErrorNotSupported.
 #include "call_hook.h"
+#include "last_error.h"
 #include "real_hip.h"
 
 #include "trace_session.h"
@@ -142,13 +143,24 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     return seen(real, arguments...);
   }
 
+  static bool takenByHook(const CallArguments &seen, int &result) {
+    const CallHook *hook = callHook.load(std::memory_order_acquire);
+    if (!hook)
+      return false;
+    const TakenCall call;
+    if (!hook->take(Id, seen, result))
+      return false;
+    call.taken(result);
+    return true;
+  }
+
   /// This HIP lacks the function; recorded it needs none.
   __attribute__((noinline)) static int absent(Arguments... arguments) {
     CallArguments seen;
     (seen.add(arguments), ...);
     int result = kHipErrorNotSupported;
-    if (const CallHook *hook = callHook.load(std::memory_order_acquire); hook && !insideHip)
-      hook->take(Id, seen, result);
+    if (!insideHip)
+      takenByHook(seen, result);
     return result;
   }
 
@@ -168,7 +180,7 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     CallArguments seen;
     (seen.add(arguments), ...);
     int result = kHipSuccess;
-    if (const CallHook *hook = callHook.load(std::memory_order_acquire); hook && hook->take(Id, seen, result))
+    if (takenByHook(seen, result))
       return result;
     Tracer *const tracer = tracing.load(std::memory_order_acquire);
     ThreadState *thread = tracer && tracer->active() ? &currentThread() : nullptr;

@@ -66,7 +66,7 @@ std::string address(const void *p) {
 std::string triple(const uint32_t (&d)[3]) { return number(d[0]) + ", " + number(d[1]) + ", " + number(d[2]); }
 bool isKernel(const GraphNode &node) { return node.workgroup[0] != 0; }
 std::string titleOf(const GraphHeader &header) {
-  return "graph " + number(header.id) + (header.region.empty() ? "" : " of region " + header.region);
+  return "graph " + number(header.id) + (header.region ? " of region '" + *header.region + "'" : "");
 }
 
 std::string dotOf(const GraphHeader &header, const std::vector<GraphNode> &nodes, const Conflicts &conflicts,
@@ -108,8 +108,8 @@ std::string jsonOf(const GraphHeader &header, const std::vector<GraphNode> &node
   std::string out = "{\"schema\": \"wavesan-recorded-graph\", \"schemaVersion\": 1, \"id\": " + number(header.id);
   if (header.process)
     out += ", \"process\": " + number(header.process);
-  if (!header.region.empty())
-    out += ", \"region\": " + quoted(header.region);
+  if (header.region)
+    out += ", \"region\": " + quoted(*header.region);
   out += ",\n\"nodes\": [";
   const char *separator = "\n";
   for (const GraphNode &node : nodes) {

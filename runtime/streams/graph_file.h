@@ -9,6 +9,7 @@
 #include "wavesan/abi/stream_check.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,7 +83,7 @@ std::string displayName(const char *linkageName);
 
 struct GraphHeader {
   uint64_t id = 0;
-  std::string region; ///< of `wavesan record`; empty: none
+  std::optional<std::string> region; ///< of `wavesan record`; may be empty
   /// Of one launch of a graph, in this process, for its replay: nodes have their dispatches, the others what they touch.
   uint64_t process = 0;
 };

@@ -269,6 +269,10 @@ TEST_F(Calls, ChangesOfAnExecutableGraph) {
   EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 2, &copy), WAVESAN_GRAPH_ERROR_HIP, 719);
   EXPECT_GRAPH(wavesan_executable_graph_set_fill(executable, 3, &fill), WAVESAN_GRAPH_ERROR_HIP, 719);
   fakeHipFailGraphs(0);
+  kernel.group_segment_bytes = kFakeMaxGroupBytes + 1;
+  EXPECT_GRAPH(wavesan_executable_graph_set_kernel(executable, 1, &kernel), WAVESAN_GRAPH_ERROR_HIP,
+               kHipErrorOutOfMemory);
+  kernel.group_segment_bytes = 0;
   // All that has changed nothing.
   EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
   EXPECT_EQ(data, (std::vector<long>{0, 7}));

@@ -317,6 +317,20 @@ TEST_F(Capturing, ANodeThatHipRefusesMakesItInvalid) {
   endInvalid(s);
 }
 
+TEST_F(Capturing, LdsThatTheDeviceDoesNotHave) {
+  const Stream s = stream();
+  std::vector<long> data = {1};
+  void *to = data.data();
+  unsigned long count = 1;
+  long factor = 7, add = 0;
+  void *arguments[] = {&to, &count, &factor, &add};
+  begin(s);
+  EXPECT_EQ(hipLaunchKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, kFakeMaxGroupBytes, s), kHipSuccess);
+  EXPECT_EQ(hipLaunchKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, kFakeMaxGroupBytes + 1, s),
+            kHipErrorOutOfMemory);
+  endInvalid(s);
+}
+
 TEST_F(Capturing, OtherRefusedCallsChangeNothing) {
   const Stream s = stream(), blocking = stream(0);
   const Event e = event();
@@ -357,6 +371,49 @@ TEST_F(Capturing, OtherRefusedCallsChangeNothing) {
   destroy(executable);
   destroy(graph);
   destroy(empty);
+}
+
+TEST_F(Capturing, TheLastErrorKnowsRefusedCalls) {
+  const Stream s = stream(), blocking = stream(0);
+  std::vector<long> data = {1};
+  wavesan_graph_t graph = nullptr;
+  hipGetLastError();
+  // In the default stream beside the capture: nobody else says so.
+  begin(blocking);
+  launch(nullptr, data, 7, 0);
+  EXPECT_EQ(hipPeekAtLastError(), kHipErrorCaptureImplicit);
+  EXPECT_EQ(hipPeekAtLastError(), kHipErrorCaptureImplicit);
+  std::thread([] { EXPECT_EQ(hipGetLastError(), kHipSuccess); }).join(); // each thread has its own
+  EXPECT_EQ(hipGetLastError(), kHipErrorCaptureImplicit);
+  EXPECT_EQ(hipGetLastError(), kHipSuccess);
+  // Calls that are recorded leave it alone, and so does the end of the capture.
+  launch(nullptr, data, 7, 0);
+  EXPECT_EQ(launch(blocking, data, 3, 0), kHipSuccess);
+  EXPECT_GRAPH(wavesan_graph_end_capture(blocking, &graph), kSuccess, 0);
+  EXPECT_EQ(hipGetLastError(), kHipErrorCaptureImplicit);
+  EXPECT_EQ(data[0], 1);
+  destroy(graph);
+  // What HIP had said before the capture, and what it says behind a refused call.
+  fakeHipSetLastError(98);
+  begin(s);
+  EXPECT_EQ(launch(s, data, 3, 0), kHipSuccess);
+  EXPECT_EQ(hipPeekAtLastError(), 98);
+  EXPECT_EQ(hipStreamSynchronize(s), kHipErrorCaptureUnsupported);
+  EXPECT_EQ(hipPeekAtLastError(), kHipErrorCaptureUnsupported);
+  fakeHipSetLastError(99);
+  EXPECT_EQ(hipGetLastError(), 99);
+  EXPECT_EQ(hipGetLastError(), kHipSuccess);
+  endInvalid(s);
+  EXPECT_EQ(hipGetLastError(), kHipErrorCaptureInvalidated);
+  // A node that HIP refuses: its code, once.
+  begin(s);
+  fakeHipFailGraphs(9);
+  EXPECT_EQ(launch(s, data, 7, 0), 9);
+  fakeHipFailGraphs(0);
+  EXPECT_EQ(hipGetLastError(), 9);
+  EXPECT_EQ(hipGetLastError(), kHipSuccess);
+  endInvalid(s);
+  EXPECT_EQ(hipGetLastError(), kHipErrorCaptureInvalidated);
 }
 
 TEST_F(Capturing, ModesAndThreads) {

@@ -9,10 +9,12 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 using namespace wavesan::hip;
 
 namespace {
+thread_local int lastError = 0;
 
 struct Handle {
   std::atomic<unsigned> magic;
@@ -59,6 +61,9 @@ uint64_t roctxRangeStartA(const char *) { return ++lastRange; }
 void roctxRangeStop(uint64_t range) { stoppedRange = range; }
 uint64_t fakeRoctxStopped() { return stoppedRange; }
 
+int hipGetLastError() { return std::exchange(lastError, int(kHipSuccess)); }
+int hipPeekAtLastError() { return lastError; }
+void fakeHipSetLastError(int error) { lastError = error; }
 int hipGetDeviceCount(int *count) {
   *count = 1;
   return kHipSuccess;

@@ -19,6 +19,9 @@ std::vector<unsigned long> fakeHipCopyArguments(const FakeKernel &kernel, void *
 
 extern "C" {
 int hipGetDeviceCount(int *count);
+int hipGetLastError();
+int hipPeekAtLastError();
+void fakeHipSetLastError(int error); ///< of this thread
 int hipMalloc(void **pointer, size_t bytes);
 int hipFree(void *pointer);
 int hipMemcpy(void *to, const void *from, size_t bytes, int kind); ///< calls hipMemcpyAsync, as HIP's does

@@ -102,6 +102,11 @@ int hipThreadExchangeStreamCaptureMode(int *mode) {
   return kHipSuccess;
 }
 
+int hipFuncGetAttributes(FunctionAttributes *attributes, const void *) {
+  *attributes = {};
+  attributes->maxDynamicGroupBytes = kFakeMaxGroupBytes;
+  return kHipSuccess;
+}
 int hipGraphCreate(FakeGraph **graph, unsigned) {
   *graph = new FakeGraph;
   return kHipSuccess;
@@ -112,8 +117,10 @@ int hipGraphDestroy(FakeGraph *graph) {
 }
 int hipGraphAddKernelNode(FakeNode **out, FakeGraph *graph, FakeNode *const *before, size_t count,
                           const KernelNodeParams *params) {
-  if (failure)
+  if (failure) {
+    fakeHipSetLastError(failure);
     return failure;
+  }
   const auto &kernel = *static_cast<const FakeKernel *>(params->function);
   auto arguments = fakeHipCopyArguments(kernel, params->arguments);
   return add(out, graph, before, count, [&kernel, arguments] {

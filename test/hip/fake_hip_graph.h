@@ -22,6 +22,9 @@ int hipStreamEndCapture(wavesan::hip::Stream, void **graph);
 int hipThreadExchangeStreamCaptureMode(int *mode);
 int hipGraphLaunch(void *exec, wavesan::hip::Stream);
 
+/// Dynamic LDS of each kernel: at most kFakeMaxGroupBytes.
+int hipFuncGetAttributes(wavesan::hip::FunctionAttributes *, const void *function);
+
 /// Graphs, executable graphs and nodes that live.
 struct FakeGraphCounts {
   long graphs, execs, nodes, launches, eventsRecorded, eventWaits;
@@ -30,5 +33,7 @@ FakeGraphCounts fakeHipGraphCounts();
 /// From here on hipGraphInstantiate and hipGraphAddKernelNode fail with this; 0: no longer.
 void fakeHipFailGraphs(int error);
 }
+
+inline constexpr int kFakeMaxGroupBytes = 1 << 16;
 
 #endif // WAVESAN_TEST_FAKE_HIP_GRAPH_H

@@ -15,6 +15,11 @@ std::string regionOf(const std::string &name) {
 
 } // namespace
 
+TEST(GraphFile, ARegionWithoutANameIsOne) {
+  EXPECT_EQ(regionOf(""), "");
+  EXPECT_FALSE(nlohmann::json::parse(graphText({1, std::nullopt}, {}, {}, true, true)).contains("region"));
+}
+
 TEST(GraphFile, NamesOfAnyBytesMakeValidJson) {
   for (const std::string &name : {"plain", "a\nb", "tab\t, bell\a, del\x7f", "\"quoted\" \\", "gr\xc3\xbc\xc3\x9f",
                                   "\xe2\x82\xac \xf0\x9f\x98\x80"})

@@ -44,13 +44,15 @@
  *   hipStreamIsCapturing, hipStreamGetCaptureInfo    answer as for HIP's own captures.
  *
  * and these fail. A call that belongs into the graph and cannot be recorded makes the capture invalid, so that no graph comes out that lacks it; what
- * else is refused changes nothing. An invalid capture refuses everything with 901 until it is ended.
+ * else is refused changes nothing. An invalid capture refuses everything with 901 until it is ended. hipGetLastError and hipPeekAtLastError know of
+ * refused calls, which launches by <<<>>> need; `wavesan run` prints a line for each command that is refused, up to ten.
  *
  *   every other command - hipMallocAsync and hipFreeAsync, cooperative launches, hipStreamAddCallback, copies that hip_Memcpy2D or HIP_MEMCPY3D
  *   describe -, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
  *   hipStreamWaitEvent for an event of another capture                             902 hipErrorStreamCaptureMerge; invalid
  *   hipStreamWaitEvent for an event that was not recorded in this capture          905 hipErrorStreamCaptureIsolation; invalid
- *   hipEventQuery, hipEventSynchronize of an event last recorded in a capture      907 hipErrorCapturedEvent
+ *   hipEventQuery, hipEventSynchronize of an event that was last recorded in a capture that is under way        907 hipErrorCapturedEvent
+ *   a kernel with more dynamic LDS than the device has for it                      2 hipErrorOutOfMemory, as a launch; invalid
  *   a command in the legacy default stream while a blocking stream is recorded     906 hipErrorStreamCaptureImplicit (not in mode RELAXED)
  *   hipStreamBeginCapture                                                          401 hipErrorIllegalState
  *   hipStreamEndCapture                                                            903 hipErrorStreamCaptureUnmatched
@@ -200,7 +202,8 @@ wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_
  * `node`: the id that wavesan_graph_visit shows. All parameters are set; the structures' pointers are read during the call.
  * NULL_HANDLE; NULL_POINTER: params, or one of its pointers; INVALID_GRAPH; INVALID_ARGUMENT: its size, a node that does not exist or is of another kind,
  * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy or fill that
- * cannot be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams. */
+ * cannot be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams; 2 (hipErrorOutOfMemory): more
+ * dynamic LDS than the device has for the kernel. */
 
 typedef struct wavesan_graph_kernel_params {
   size_t size;

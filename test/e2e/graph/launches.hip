@@ -77,6 +77,8 @@ void reset() {
 template <class Call> int refused(Call call) {
   twin::graph::must(wavesan_graph_begin_capture(first, WAVESAN_GRAPH_CAPTURE_GLOBAL), "begin_capture");
   const int code = int(call());
+  if (hipGetLastError() != code)
+    std::exit(4);
   wavesan_graph_t graph = nullptr;
   if (wavesan_graph_end_capture(first, &graph) != WAVESAN_GRAPH_ERROR_INVALID_GRAPH || wavesan_graph_hip_error() != 901)
     std::exit(3);
