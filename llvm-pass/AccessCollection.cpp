@@ -110,7 +110,7 @@ private:
     Function *Callee = directCallee(Call);
     if (!Callee)
       Choice.Skips.add("indirect call");
-    else if (isRuntimeService(*Callee))
+    else if (isRuntimeService(*Callee) && !isHeapAllocation(*Callee) && !isHeapRelease(*Callee))
       Choice.Skips.add("call of the device library (" + Callee->getName().str() + ")");
     // What is left are calls of recursive clones, which are instrumented themselves.
   }

@@ -19,6 +19,9 @@ bool wavesan::isRuntimeService(const Function &F) {
   return F.getName().starts_with("__ockl_hostcall_") || F.getName().starts_with("__ockl_dm_");
 }
 
+bool wavesan::isHeapAllocation(const Function &F) { return F.getName() == "__ockl_dm_alloc"; }
+bool wavesan::isHeapRelease(const Function &F) { return F.getName() == "__ockl_dm_dealloc"; }
+
 using Edges = DenseMap<Function *, SmallSetVector<Function *, 8>>;
 
 static SmallSetVector<Function *, 8> calleesOf(Function &F) {

@@ -29,6 +29,9 @@ llvm::Function *directCallee(const llvm::CallBase &Call);
 /// Functions of the device libraries that talk to the host (hostcall, device malloc). Twins call them as the original
 /// does: they touch no LDS, and the CPU agent recognises them by name.
 bool isRuntimeService(const llvm::Function &F);
+/// Device malloc and free: the block is the result, or the only argument.
+bool isHeapAllocation(const llvm::Function &F);
+bool isHeapRelease(const llvm::Function &F);
 
 /// All functions reachable from `Roots` by direct calls, the roots included.
 llvm::SetVector<llvm::Function *> reachableFrom(llvm::ArrayRef<llvm::Function *> Roots);

@@ -4,6 +4,7 @@
 #include "SyncCollection.h"
 
 #include "AtomicFacts.h"
+#include "CallGraphFacts.h"
 #include "InlineAsmFacts.h"
 #include "LlvmVersions.h"
 
@@ -46,6 +47,9 @@ private:
       addAtomic(I, **Atomic);
     if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isInlineAsm())
       return visitInlineAsm(*Call);
+    if (auto *Call = dyn_cast<CallBase>(&I))
+      if (const Function *Callee = directCallee(*Call))
+        addHeapCall(*Call, *Callee);
     if (isa<ReturnInst>(I) && IsTwin)
       Choice.Points.push_back({&I, SyncPoint::KernelEnd});
     if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&I))
@@ -100,6 +104,21 @@ private:
           Spaces |= abi::kFenceGlobal;
       }
     return Limited ? Spaces : abi::kFenceLds | abi::kFenceGlobal;
+  }
+
+  /// C++ [new.delete]: the release of a block happens before the allocation that returns the same memory. By block, so
+  /// that nothing else is ordered by it. How the library synchronises is its own affair.
+  void addHeapCall(CallBase &Call, const Function &Callee) {
+    const uint32_t Spaces = abi::kFenceLds | abi::kFenceGlobal | abi::kFenceImplied;
+    if (isHeapRelease(Callee) && Call.arg_size() == 1) {
+      Choice.Points.push_back(
+          {&Call, SyncPoint::FenceBefore, abi::fenceInfo(abi::kFenceRelease | Spaces, abi::Scope::Agent)});
+      Choice.Points.push_back({&Call, SyncPoint::HeapRelease});
+    } else if (isHeapAllocation(Callee) && !Call.getType()->isVoidTy()) { // the one that is emitted last comes first
+      Choice.Points.push_back(
+          {&Call, SyncPoint::FenceAfter, abi::fenceInfo(abi::kFenceAcquire | Spaces, abi::Scope::Agent)});
+      Choice.Points.push_back({&Call, SyncPoint::HeapAcquire});
+    }
   }
 
   Error visitIntrinsic(IntrinsicInst &I) {

@@ -31,6 +31,8 @@ struct SyncPoint {
     FenceAfter,    ///< fence instruction, acquire half of an atomic
     WaitBefore,    ///< inline asm that waits before it does something else
     Wait,          ///< hook after
+    HeapRelease,   ///< hook before device free: what its wave did comes before who gets the block next
+    HeapAcquire,   ///< hook after device malloc
     KernelEnd,     ///< hook before
   };
   llvm::Instruction *I;

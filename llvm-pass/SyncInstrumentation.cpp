@@ -56,6 +56,22 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     return Emit(Hook::Wait, false, {Word(Point.Operand)});
   case SyncPoint::Wait:
     return Emit(Hook::Wait, true, {Word(Point.Operand)});
+  case SyncPoint::HeapRelease:
+  case SyncPoint::HeapAcquire: {
+    // As an atomic on the block's first byte, which lies outside of no block.
+    const bool Release = Point.What == SyncPoint::HeapRelease;
+    const uint32_t Info = abi::atomicInfo(abi::kAccessAtomic | (Release ? abi::kAccessWrite : abi::kAccessRead), 1,
+                                          abi::Scope::Agent, !Release, Release);
+    auto *Call = cast<CallBase>(I);
+    IRBuilder<> B(Release ? I : I->getNextNode());
+    B.SetCurrentDebugLocation(I->getDebugLoc());
+    Value *Block = Release ? Call->getArgOperand(0) : Call;
+    Block = Block->getType()->isPointerTy() ? B.CreateAddrSpaceCast(Block, B.getPtrTy(0))
+                                            : B.CreateIntToPtr(Block, B.getPtrTy(0));
+    const uint32_t Site = Sites.addSite(abi::SiteKind::Access, Info, *I, "", Release ? "free" : "malloc");
+    Hooks.call(B, Hook::AtomicDone, {State, Block, Word(Info), Word(Site), B.getInt1(Release)});
+    return;
+  }
   case SyncPoint::KernelEnd:
     return Emit(Hook::KernelEnd, false, {});
   }

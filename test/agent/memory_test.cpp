@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "hsa_support.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <numeric>
 #include <sys/mman.h>
 #include <thread>
@@ -99,6 +101,19 @@ TEST_F(MemoryTest, RunningOffTheEndFaults) {
   volatile char *p = allocate<char>(4096);
   p[4095] = 1;
   EXPECT_DEATH(p[4096] = 1, "");
+}
+
+TEST_F(MemoryTest, AllocationsAreAlignedLikeADriversAre) {
+  for (const size_t kib : {4, 8, 12, 64, 100, 1024, 2048, 5000, 8192}) {
+    const uintptr_t alignment = std::min<size_t>(std::bit_floor(kib), 2048) * 1024;
+    std::vector<char *> all;
+    for (int i = 0; i < 3; ++i) {
+      char *p = allocate<char>(kib * 1024);
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(p) % alignment, 0u) << kib;
+      p[0] = p[kib * 1024 - 1] = 1;
+      all.push_back(p);
+    }
+  }
 }
 
 TEST_F(MemoryTest, FreeIsChecked) {

@@ -288,6 +288,23 @@ entry:
     EXPECT_EQ(out[t], (t % 3 == 1 ? factorial[t % 8] : 2 * (t % 8)) + (t % 8) * 1000000) << t;
 }
 
+TEST(Control, CallsByATypeOfTheSameRegisters) {
+  const auto out = wave(std::string(R"(
+define internal ptr addrspace(1) @next(ptr %p, i32 %k) noinline {
+  %i = ptrtoint ptr %p to i64
+  %w = zext i32 %k to i64
+  %s = add i64 %i, %w
+  %q = inttoptr i64 %s to ptr addrspace(1)
+  ret ptr addrspace(1) %q
+}
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.amdgcn.workitem.id.x()
+  %r = call i64 @next(i64 1000, i32 %t)
+)") + kStore + "  ret void\n}\n");
+  for (uint64_t i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], 1000 + i);
+}
+
 TEST(Control, EndingInsideACallEndsOnlyThoseLanes) {
   const auto out = wave(std::string(R"(
 define i64 @f(i32 %t) {

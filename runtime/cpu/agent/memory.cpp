@@ -5,10 +5,36 @@
 #include "agents.h"
 #include "process.h"
 
+#include <algorithm>
+#include <bit>
+
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace wavesan::agent {
+
+namespace {
+
+/// AMD's kernel driver interface aligns an allocation like the greatest power of two that fits into it, up to a huge
+/// page. Nothing promises it, but device malloc of ROCm's device library finds its 2 MiB slabs by it.
+constexpr size_t kMaxAlignment = size_t(2) << 20;
+
+/// Null: there is no memory.
+void *mapAligned(size_t bytes, size_t alignment) {
+  const size_t more = alignment - kAllocationGranule; // mappings begin at pages
+  void *mapped = mmap(nullptr, bytes + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED)
+    return nullptr;
+  const auto begin = reinterpret_cast<uintptr_t>(mapped);
+  const uintptr_t aligned = (begin + alignment - 1) / alignment * alignment;
+  if (const size_t before = aligned - begin)
+    munmap(mapped, before);
+  if (const size_t after = begin + more - aligned)
+    munmap(reinterpret_cast<void *>(aligned + bytes), after);
+  return reinterpret_cast<void *>(aligned);
+}
+
+} // namespace
 
 const std::vector<PoolInfo> &allPools() {
   static const auto &pools = *new std::vector<PoolInfo>{
@@ -55,8 +81,8 @@ hsa_status_t AllocationTable::allocate(const PoolInfo &pool, size_t size, void *
   // changed data. Linux limits the number of mappings, so not with very many allocations.
   constexpr size_t maxGuarded = 8192;
   const size_t guard = ByBase.size() < maxGuarded ? kAllocationGranule : 0;
-  void *base = mmap(nullptr, bytes + guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
+  void *base = mapAligned(bytes + guard, std::min(std::bit_floor(bytes), kMaxAlignment));
+  if (!base)
     return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
   if (guard)
     mprotect(static_cast<char *>(base) + bytes, guard, PROT_NONE);

@@ -6,6 +6,7 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -29,11 +30,22 @@ void Decoder::visitCallBase(CallBase &i) {
   decodeCall(i);
 }
 
+/// Whether a call by one type reaches a function of the other as it does on a GPU: everything is passed in registers of
+/// the same widths. Declarations in headers differ from libraries in pointers that are integers.
+bool Decoder::passesLike(FunctionType &a, FunctionType &b) {
+  const auto same = [&](Type *x, Type *y) {
+    const ArrayRef<Leaf> l = leavesOf(x), r = leavesOf(y);
+    return llvm::equal(l, r, [](const Leaf &p, const Leaf &q) { return p.width == q.width; });
+  };
+  return &a == &b || (a.isVarArg() == b.isVarArg() && same(a.getReturnType(), b.getReturnType()) &&
+                      llvm::equal(a.params(), b.params(), same));
+}
+
 void Decoder::decodeCall(CallBase &i) {
   const auto *callee = dyn_cast<llvm::Function>(i.getCalledOperand()->stripPointerCastsAndAliases());
   if (callee && callee->isDeclaration())
     return fail(Twine("call of the undefined function ") + callee->getName());
-  if (callee && callee->getFunctionType() != i.getFunctionType())
+  if (callee && !passesLike(*callee->getFunctionType(), *i.getFunctionType()))
     return fail(Twine("call of ") + callee->getName() + " with another signature");
 
   auto *site = extra<CallSite>();

@@ -139,6 +139,7 @@ private:
   llvm::ArrayRef<Leaf> leavesOf(llvm::Type *type);
   Width widthOf(const llvm::Value *v) { return leavesOf(v->getType()).empty() ? Width::B8 : leavesOf(v->getType())[0].width; }
   uint32_t bitsOf(llvm::Type *type) { return leavesOf(type).empty() ? 0 : leavesOf(type)[0].bits; }
+  bool passesLike(llvm::FunctionType &a, llvm::FunctionType &b);
   bool isOdd(llvm::Type *type);
   uint32_t stride(Width w) const { return context.waveSize * bytesOf(w); }
   Register newRegister(Width w, uint32_t n = 1);
