@@ -3,6 +3,7 @@
 //
 // Decoder: AMDGPU intrinsics.
 #include "decoder.h"
+#include "fp8_conversions.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
@@ -27,6 +28,22 @@ void Decoder::miscCall(CallBase &i, Misc which) {
     return;
   Op &op = emit(misc(which));
   op.d = d[0], op.a = a, op.b = b, op.c = c;
+}
+
+/// The last operand is an immediate: the byte or half.
+void Decoder::fp8Call(CallBase &i, Handler handler, bool fiveBits) {
+  const unsigned operands = i.arg_size() - 1;
+  const auto take = [&](unsigned k) { return k < operands ? use1(i.getArgOperand(k)) : kNoRegister; };
+  const Register a = take(0), b = take(1), c = take(2);
+  const Registers d = define(&i);
+  if (failed())
+    return;
+  auto *conversion = extra<Fp8Conversion>();
+  const bool fnuz = StringRef(context.processor) == "gfx942";
+  conversion->format = fiveBits ? (fnuz ? Fp8::E5M2Fnuz : Fp8::E5M2) : fnuz ? Fp8::E4M3Fnuz : Fp8::E4M3;
+  conversion->select = immediate(i, operands);
+  Op &op = emit(handler);
+  op.d = d[0], op.a = a, op.b = b, op.c = c, op.extra = conversion;
 }
 
 bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
@@ -197,6 +214,13 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
   case Intrinsic::amdgcn_cvt_pk_i16: return miscCall(i, Misc::CvtPkI16), true;
   case Intrinsic::amdgcn_cvt_pknorm_i16: return miscCall(i, Misc::CvtPkNormI16), true;
   case Intrinsic::amdgcn_cvt_pknorm_u16: return miscCall(i, Misc::CvtPkNormU16), true;
+
+  case Intrinsic::amdgcn_cvt_f32_fp8:
+  case Intrinsic::amdgcn_cvt_f32_bf8: return fp8Call(i, fp8FromByte(), id == Intrinsic::amdgcn_cvt_f32_bf8), true;
+  case Intrinsic::amdgcn_cvt_pk_f32_fp8:
+  case Intrinsic::amdgcn_cvt_pk_f32_bf8: return fp8Call(i, fp8FromPair(), id == Intrinsic::amdgcn_cvt_pk_f32_bf8), true;
+  case Intrinsic::amdgcn_cvt_pk_fp8_f32:
+  case Intrinsic::amdgcn_cvt_pk_bf8_f32: return fp8Call(i, fp8ToPair(), id == Intrinsic::amdgcn_cvt_pk_bf8_f32), true;
 
   // Integers.
   case Intrinsic::amdgcn_perm: return miscCall(i, Misc::Perm), true;

@@ -227,6 +227,7 @@ private:
   void overflowCall(llvm::CallBase &i, Overflow op);
   void reduceCall(llvm::CallBase &i, Handler combine, bool hasStart);
   void eachLeaf(llvm::CallBase &i, Handler (*pick)(Width), const llvm::Value *lane);
+  void fp8Call(llvm::CallBase &i, Handler handler, bool fiveBits);
   void miscCall(llvm::CallBase &i, Misc which);
 };
 

@@ -6,6 +6,7 @@
 #ifndef WAVESAN_CPU_ENGINE_FP8_H
 #define WAVESAN_CPU_ENGINE_FP8_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -30,6 +31,30 @@ inline float fp8ToFloat(uint8_t bits, Fp8 format) {
   else
     value = std::ldexp(float(mantissa + (1 << mantissaBits)), exponent - bias - mantissaBits);
   return bits & 0x80 ? -value : value;
+}
+
+/// To nearest even. What is too large: infinity where there is one, else NaN (MODE.FP16_OVFL, which makes it the
+/// largest number, is off).
+inline uint8_t floatToFp8(float value, Fp8 format) {
+  const bool five = format == Fp8::E5M2 || format == Fp8::E5M2Fnuz,
+             one = format == Fp8::E4M3Fnuz || format == Fp8::E5M2Fnuz;
+  const int mantissaBits = five ? 2 : 3, bias = (five ? 15 : 7) + one;
+  const uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  if (std::isnan(value))
+    return one ? 0x80 : uint8_t(sign | 0x7f);
+  const uint8_t tooLarge = one ? 0x80 : uint8_t(sign | (five ? 0x7c : 0x7f));
+  if (std::isinf(value))
+    return tooLarge;
+  const double magnitude = std::fabs(double(value));
+  const int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+  if (exponent > 127 - bias)
+    return tooLarge;
+  // A mantissa that is rounded up to two goes on in the exponent.
+  const int mantissa = int(std::nearbyint(std::ldexp(magnitude, mantissaBits - exponent)));
+  const int code = ((exponent + bias) << mantissaBits) + mantissa - (1 << mantissaBits);
+  if (code > (one ? 0x7f : five ? 0x7b : 0x7e))
+    return tooLarge;
+  return one && code == 0 ? 0 : uint8_t(sign | code);
 }
 
 } // namespace wavesan::cpu::engine
