@@ -499,6 +499,8 @@ wavesan_graph_result_t wavesan_executable_graph_set_kernel(wavesan_executable_gr
       [&](const Node &n) {
         if (n.type != WAVESAN_GRAPH_NODE_KERNEL)
           return WAVESAN_GRAPH_ERROR_INVALID_ARGUMENT;
+        if (n.byExtra) // HIP 5.2.3 crashes
+          return WAVESAN_GRAPH_ERROR_UNSUPPORTED_FEATURE;
         if (!params->arguments)
           return WAVESAN_GRAPH_ERROR_INVALID_NULL_POINTER;
         for (int i = 0; i < 3; ++i)

@@ -23,6 +23,12 @@ HipFunctions find() {
   WAVESAN_GRAPH_HIP_FUNCTIONS(WAVESAN_GRAPH_FIND)
 #undef WAVESAN_GRAPH_FIND
   const void *own = libraryOf(reinterpret_cast<const void *>(&wavesan_hip_hook));
+  // The functions that stand in front of HIP's are there whatever HIP has, and without any HIP.
+#define WAVESAN_GRAPH_MISSING(Name, ...)                                                                               \
+  if (found.Name && libraryOf(reinterpret_cast<const void *>(found.Name)) == own && !wavesan_hip_has(#Name))           \
+    found.Name = nullptr;
+  WAVESAN_GRAPH_HIP_FUNCTIONS(WAVESAN_GRAPH_MISSING)
+#undef WAVESAN_GRAPH_MISSING
   found.interposed = own && libraryOf(dlsym(RTLD_DEFAULT, "hipLaunchKernel")) == own;
   return found;
 }

@@ -52,10 +52,6 @@ enum HipCode : int {
   X(hipGraphAddKernelNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, const KernelNodeParams *))              \
   X(hipGraphAddMemcpyNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, const Copy3DParams *))                  \
   X(hipGraphAddMemcpyNode1D, int(HipNode *, HipGraph, const HipNode *, uint64_t, void *, const void *, uint64_t, int)) \
-  X(hipGraphAddMemcpyNodeToSymbol,                                                                                     \
-    int(HipNode *, HipGraph, const HipNode *, uint64_t, const void *, const void *, uint64_t, uint64_t, int))          \
-  X(hipGraphAddMemcpyNodeFromSymbol,                                                                                   \
-    int(HipNode *, HipGraph, const HipNode *, uint64_t, void *, const void *, uint64_t, uint64_t, int))                \
   X(hipGraphAddMemsetNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, const FillParams *))                    \
   X(hipGraphAddHostNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, const HostParams *))                      \
   X(hipGraphAddEventRecordNode, int(HipNode *, HipGraph, const HipNode *, uint64_t, Event))                            \
@@ -75,6 +71,9 @@ enum HipCode : int {
   X(hipEventRecord, int(Event, Stream))                                                                                \
   X(hipEventQuery, int(Event))                                                                                         \
   X(hipThreadExchangeStreamCaptureMode, int(int *))                                                                    \
+  X(hipPointerGetAttributes, int(hip::PointerAttributes *, const void *))                                              \
+  X(hipGetSymbolAddress, int(void **, const void *))                                                                   \
+  X(hipGetSymbolSize, int(uint64_t *, const void *))                                                                   \
   X(hipFuncGetAttributes, int(hip::FunctionAttributes *, const void *))                                                \
   X(hipFuncGetAttribute, int(int *, int, const void *))                                                                \
   X(hipKernelNameRef, const char *(const void *))                                                                      \

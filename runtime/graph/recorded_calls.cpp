@@ -54,11 +54,18 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     setShape(node, grid, workgroup);
     node.groupBytes = groupBytes;
     node.launched = function;
+    node.byExtra = extra;
     node.maxGroupBytes = maxGroupBytes;
     if (groupBytes > maxGroupBytes)
       return refuse(stream, kHipErrorOutOfMemory);
-    const KernelNodeParams params = {workgroup, static_cast<void **>(const_cast<void *>(extra)),     function,
-                                     grid,      static_cast<void **>(const_cast<void *>(arguments)), groupBytes};
+    // A kernel without arguments may be launched without either; HIP's nodes want one.
+    void *none[1] = {};
+    const KernelNodeParams params = {workgroup,
+                                     static_cast<void **>(const_cast<void *>(extra)),
+                                     function,
+                                     grid,
+                                     arguments || extra ? static_cast<void **>(const_cast<void *>(arguments)) : none,
+                                     groupBytes};
     return addNode(stream, std::move(node), [&](auto... to) { return h.hipGraphAddKernelNode(to..., &params); });
   };
   auto byAddress = [&](const void *function) {
@@ -79,7 +86,14 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
       for (uint64_t y = 0; y < height; ++y)
         touch(static_cast<const char *>(at) + y * pitch, width, write);
   };
+  // HIP 5.2.3's copy nodes between host memory that it does not know fail when the graph is launched, or crash.
+  auto isPageable = [&](const void *at) {
+    hip::PointerAttributes attributes = {};
+    return h.hipPointerGetAttributes && h.hipPointerGetAttributes(&attributes, at) != hip::kHipSuccess;
+  };
   auto copy = [&](const void *to, const void *from, uint64_t bytes, int kind) {
+    if (isPageable(to) && isPageable(from))
+      return refuse(stream, kHipErrorCaptureUnsupported);
     node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = to;
     node.from = from;
@@ -105,6 +119,14 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
       return int(hip::kHipSuccess); // nothing
     if (height > kMaxRows)
       return refuse(stream, kHipErrorCaptureUnsupported);
+    // HIP 5.2.3 fills what lies in front of the next multiple of eight bytes first, however little was asked for.
+    const auto isTooNarrow = [&](uint64_t y) {
+      const uint64_t row = reinterpret_cast<uint64_t>(to) + y * pitch;
+      return width != 0 && width * element < (8 - row % 8) % 8;
+    };
+    for (uint64_t y = 0; y < height; ++y)
+      if (isTooNarrow(y))
+        return refuse(stream, kHipErrorCaptureUnsupported);
     node.plain = height == 1;
     return addNode(stream, std::move(node), [&](HipNode *made, HipGraph graph, const HipNode *before, uint64_t count) {
       int result = hip::kHipSuccess;
@@ -125,7 +147,22 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
       result = recordIn(stream, a.events[1], false);
     return result;
   };
+  /// With the address of n[1] bytes behind the beginning of a variable that has n[0] bytes from there on.
+  auto withSymbol = [&](const void *symbol, const auto &use) {
+    void *variable = nullptr;
+    uint64_t size = 0;
+    if (!h.hipGetSymbolAddress || !h.hipGetSymbolSize)
+      return refuse(stream, kHipErrorCaptureUnsupported);
+    int result = h.hipGetSymbolAddress(&variable, symbol);
+    if (result == hip::kHipSuccess)
+      result = h.hipGetSymbolSize(&size, symbol);
+    if (result == hip::kHipSuccess && (n[1] > size || n[0] > size - n[1]))
+      result = kHipErrorInvalidValue;
+    return result == hip::kHipSuccess ? use(static_cast<char *>(variable) + n[1]) : refuse(stream, result);
+  };
   auto copyRows = [&](const Copy3DParams &params) {
+    if (!params.fromArray && !params.toArray && isPageable(params.from.pointer) && isPageable(params.to.pointer))
+      return refuse(stream, kHipErrorCaptureUnsupported);
     node.type = WAVESAN_GRAPH_NODE_COPY;
     const Extent &e = params.extent;
     node.touchedKnown = !params.fromArray && !params.toArray && e.height * e.depth <= kMaxRows;
@@ -184,6 +221,8 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
     return copy(p[0], p[1], n[2], kOnDevice);
   case CallId::hipMemcpy2DAsync:
   case CallId::hipMemcpy2DAsync_spt: {
+    if (isPageable(p[0]) && isPageable(p[1]))
+      return refuse(stream, kHipErrorCaptureUnsupported);
     node.type = WAVESAN_GRAPH_NODE_COPY;
     node.to = p[0];
     node.from = p[1];
@@ -199,28 +238,10 @@ int Captures::addCall(CapturedStream &stream, CallId id, const CallArguments &a)
   }
   case CallId::hipMemcpyToSymbolAsync:
   case CallId::hipMemcpyToSymbolAsync_spt:
-    if (!h.hipGraphAddMemcpyNodeToSymbol)
-      break;
-    node.type = WAVESAN_GRAPH_NODE_COPY;
-    node.touchedKnown = false; // the variable
-    node.from = p[1];
-    node.bytes = n[0];
-    touch(p[1], n[0], false);
-    return addNode(stream, std::move(node), [&](auto... at) {
-      return h.hipGraphAddMemcpyNodeToSymbol(at..., p[0], p[1], n[0], n[1], int(n[2]));
-    });
+    return withSymbol(p[0], [&](char *variable) { return copy(variable, p[1], n[0], int(n[2])); });
   case CallId::hipMemcpyFromSymbolAsync:
   case CallId::hipMemcpyFromSymbolAsync_spt:
-    if (!h.hipGraphAddMemcpyNodeFromSymbol)
-      break;
-    node.type = WAVESAN_GRAPH_NODE_COPY;
-    node.touchedKnown = false;
-    node.to = p[0];
-    node.bytes = n[0];
-    touch(p[0], n[0], true);
-    return addNode(stream, std::move(node), [&](auto... at) {
-      return h.hipGraphAddMemcpyNodeFromSymbol(at..., const_cast<void *>(p[0]), p[1], n[0], n[1], int(n[2]));
-    });
+    return withSymbol(p[1], [&](char *variable) { return copy(p[0], variable, n[0], int(n[2])); });
   case CallId::hipMemsetAsync:
   case CallId::hipMemsetAsync_spt:
     return fill(p[0], 1, n[1], n[1], 1, uint8_t(n[0]));

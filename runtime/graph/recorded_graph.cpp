@@ -5,6 +5,8 @@
 #include "call_hook.h"
 #include "capture.h"
 
+#include "sync_places.h"
+
 namespace wavesan::graph {
 
 Graph::~Graph() {
@@ -32,6 +34,27 @@ const char *kindText(wavesan_graph_node_kind_t kind) {
   return "";
 }
 
+/// Registered host memory is one memory at both of its addresses.
+static void byHost(streams::GraphNode &node) {
+  struct Pieces {
+    std::vector<streams::TouchedBytes> all;
+    uint8_t bits;
+  } pieces;
+  for (const streams::TouchedBytes &t : node.touched) {
+    pieces.bits = t.bits;
+    wavesan_hip_by_host(t.begin, t.end, &pieces, [](void *self, uint64_t begin, uint64_t end) {
+      auto &to = *static_cast<Pieces *>(self);
+      to.all.push_back({begin, end, to.bits});
+    });
+  }
+  node.touched = std::move(pieces.all);
+  for (abi::SyncPlace &place : node.places)
+    wavesan_hip_by_host(place.address, place.address + 1, &place, [](void *self, uint64_t begin, uint64_t) {
+      static_cast<abi::SyncPlace *>(self)->address = begin;
+    });
+  streams::sortByAddress(node.places);
+}
+
 std::vector<streams::GraphNode> dumped(const std::vector<std::shared_ptr<const Node>> &nodes) {
   std::vector<streams::GraphNode> out;
   for (const auto &node : nodes) {
@@ -47,6 +70,8 @@ std::vector<streams::GraphNode> dumped(const std::vector<std::shared_ptr<const N
                                     }};
     copy.touchedKnown = copy.seenInRun = wavesan_hip_node_accesses(node->hip, nullptr, &to);
   }
+  for (streams::GraphNode &node : out)
+    byHost(node);
   return out;
 }
 

@@ -25,6 +25,7 @@ struct Node : streams::GraphNode {
   HipNode hip = nullptr;
   const void *launched = nullptr; ///< the kernel, as HIP was given it
   uint32_t maxGroupBytes = UINT32_MAX; ///< of a kernel: dynamic LDS that the device has for it, where HIP says so
+  bool byExtra = false;                ///< of a kernel: its arguments came as one buffer
   bool plain = false;             ///< a copy or fill of one row, between addresses: can be changed
 };
 /// As dumps have it.

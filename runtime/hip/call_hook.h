@@ -43,6 +43,14 @@ struct WavesanNodeAccesses {
 };
 extern "C" bool wavesan_hip_node_accesses(const void *node, const void *exec, const WavesanNodeAccesses *to);
 
+/// Calls `piece` for the bytes [begin, end), by the host's addresses where they are registered host memory at the device's.
+/// Thread-safe.
+extern "C" void wavesan_hip_by_host(uint64_t begin, uint64_t end, void *self,
+                                    void (*piece)(void *self, uint64_t begin, uint64_t end));
+
+/// Whether HIP itself, behind libwavesan-hip.so, has the function. Thread-safe.
+extern "C" bool wavesan_hip_has(const char *symbol);
+
 /// Prints a line as WaveSan's, where races are looked for; false: they are not. Null: prints nothing.
 extern "C" bool wavesan_hip_say(const char *line);
 

@@ -94,6 +94,8 @@ std::string GraphLaunches::write(Launch &launch, const std::vector<std::string> 
   streams::GraphHeader header;
   header.id = number;
   header.process = process;
+  std::error_code ec;
+  std::filesystem::create_directories(Directory, ec); // else the file says why
   const std::string path =
       Directory + "/graph-" + std::to_string(process) + "-" + std::to_string(number) + ".graph.json";
   if (!streams::writeGraphFile(path.c_str(), streams::graphText(header, launch.nodes, conflicts, true, true)))

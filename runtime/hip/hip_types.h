@@ -46,6 +46,13 @@ struct HostParams {
   void (*function)(void *);
   void *data;
 };
+struct PointerAttributes {
+  int memoryType, device;
+  void *devicePointer, *hostPointer;
+  int managed;
+  uint32_t allocationFlags;
+  uint64_t more[8]; ///< of newer versions
+};
 struct FunctionAttributes {
   int binaryVersion, cacheMode;
   uint64_t constantBytes, scratchBytes;

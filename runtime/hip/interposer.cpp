@@ -10,6 +10,7 @@
 // A function that this HIP lacks cannot be taken out of the symbol table at run time: it answers hipErrorNotSupported.
 #include "call_hook.h"
 #include "last_error.h"
+#include "launch_turns.h"
 #include "real_hip.h"
 
 #include "trace_session.h"
@@ -139,8 +140,18 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
       if (auto *ending = streamEnding.load(std::memory_order_acquire))
         ending(arguments...);
     if (__builtin_expect(!observed.load(std::memory_order_acquire), 1))
-      return real(arguments...);
+      return inTurn(real, arguments...);
     return seen(real, arguments...);
+  }
+
+  WAVESAN_CALLS_HIP static int inTurn(int (*real)(Arguments...), Arguments... arguments) {
+    constexpr Category category = infoOf(Id).category;
+    if constexpr (category == Category::Graph || category == Category::Launch) {
+      const LaunchTurn turn(category == Category::Graph ? LaunchTurn::Graph : LaunchTurn::Kernel);
+      return real(arguments...);
+    } else {
+      return real(arguments...);
+    }
   }
 
   static bool takenByHook(const CallArguments &seen, int &result) {
@@ -187,14 +198,14 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     CallState state;
     InsideHip inside;
     if (!thread)
-      return real(arguments...);
+      return inTurn(real, arguments...);
     tracer->begin(state, Id, seen, *thread);
     if constexpr (infoOf(Id).category == Category::HostFunction)
       result = withStand(real, state.watched.hostCall, arguments...);
     else if (auto *replay = Id == CallId::hipGraphLaunch ? graphReplay.load(std::memory_order_acquire) : nullptr)
-      result = launchGraph(*replay, state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
+      result = launchGraph(*replay, state.watched.graph.get(), seen.stream, [&] { return inTurn(real, arguments...); });
     else
-      result = real(arguments...);
+      result = inTurn(real, arguments...);
     tracer->end(state, seen, *thread, result);
     return result;
   }
@@ -307,6 +318,19 @@ extern "C" __attribute__((visibility("default"))) bool wavesan_hip_node_accesses
   for (const abi::SyncPlace &place : known->places)
     to->place(to->self, &place);
   return true;
+}
+
+extern "C" __attribute__((visibility("default"))) void
+wavesan_hip_by_host(uint64_t begin, uint64_t end, void *self, void (*piece)(void *self, uint64_t begin, uint64_t end)) {
+  if (StreamWatch *watch = processTracer().watch())
+    watch->byHost(begin, end, [&](uint64_t from, uint64_t to) { piece(self, from, to); });
+  else
+    piece(self, begin, end);
+}
+
+extern "C" __attribute__((visibility("default"))) bool wavesan_hip_has(const char *symbol) {
+  bool final = false;
+  return findRealFunction(symbol, final) != nullptr;
 }
 
 extern "C" __attribute__((visibility("default"))) void wavesan_hip_replay_graph(uint32_t version,

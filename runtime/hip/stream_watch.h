@@ -104,6 +104,11 @@ public:
                 uint64_t dispatch) noexcept;
   void deliver(uint64_t ticket, uint64_t kernel, uint64_t dispatch, const abi::DispatchAccesses *accesses) noexcept;
   void alias(const void *host, const void *device, uint64_t bytes) noexcept;
+  /// `piece(begin, end)` for the bytes [begin, end), by the host's addresses.
+  template <class Piece> void byHost(uint64_t begin, uint64_t end, Piece &&piece) {
+    std::lock_guard lock(Mutex);
+    Memory.aliases.forEach(begin, end, piece);
+  }
   void finish(abi::StreamCheckCounts &counts) noexcept;
 
   // Around a fork. The child begins anew: what its parent has under way is not its own.

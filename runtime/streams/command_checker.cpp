@@ -330,7 +330,7 @@ void CommandChecker::insert(const std::shared_ptr<const CommandPart> &part, uint
       Uncertain = true;
       return;
     }
-    FoundRace &race = found[{old.part.get(), old.site, site, old.bits, bits}];
+    FoundRace &race = found[{old.part.get(), part.get(), old.site, site, old.bits, bits}];
     if (race.bytes == 0) {
       race.current = {part, site, bits};
       race.previous = {old.part, old.site, old.bits};

@@ -162,7 +162,7 @@ private:
     Calls call;
   };
   struct PairKey {
-    const CommandPart *previous;
+    const CommandPart *previous, *current;
     uint32_t previousSite, site;
     uint8_t previousBits, bits;
     auto operator<=>(const PairKey &) const = default;

@@ -41,7 +41,9 @@ struct Piece {
 
 void addTouched(std::vector<TouchedBytes> &to, const abi::AccessRun *runs, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i)
-    to.push_back({runs[i].begin, runs[i].end, runs[i].bits});
+    // Nodes are dispatches of their own: atomics of a workgroup exclude nothing in another one.
+    to.push_back({runs[i].begin, runs[i].end,
+                  uint8_t(runs[i].scope < abi::Scope::Agent ? runs[i].bits & ~abi::kAccessAtomic : runs[i].bits)});
   std::sort(to.begin(), to.end(),
             [](const auto &a, const auto &b) { return std::pair(a.bits, a.begin) < std::pair(b.bits, b.begin); });
   std::vector<TouchedBytes> joined;

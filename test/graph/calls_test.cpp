@@ -205,7 +205,7 @@ TEST_F(Calls, ChangesOfAnExecutableGraph) {
     EXPECT_EQ(hipMemsetAsync(data.data(), 0, 8, s), hip::kHipSuccess);
     EXPECT_EQ(hipMemcpy2DAsync(data.data(), 8, data.data(), 8, 4, 2, 3, s), hip::kHipSuccess);
     EXPECT_EQ(hipLaunchHostFunc(s, [](void *) {}, nullptr), hip::kHipSuccess);
-    EXPECT_EQ(hipMemset2DAsync(&data[1], 2, 1, 1, 2, s), hip::kHipSuccess);
+    EXPECT_EQ(hipMemset2DAsync(data.data(), 8, 1, 1, 2, s), hip::kHipSuccess);
     EXPECT_EQ(hipMemcpyAsync(&data[1], from.data(), 8, 3, s), hip::kHipSuccess);
   });
   const wavesan_graph_instantiate_desc_t desc = {sizeof desc, WAVESAN_GRAPH_FLAG_MUTABLE_GRAPH};
@@ -275,7 +275,7 @@ TEST_F(Calls, ChangesOfAnExecutableGraph) {
   kernel.group_segment_bytes = 0;
   // All that has changed nothing.
   EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
-  EXPECT_EQ(data, (std::vector<long>{0, 7}));
+  EXPECT_EQ(data, (std::vector<long>{1, 7}));
   EXPECT_EQ(other, (std::vector<long>{10, 20}));
 
   destroy(graph); // what is needed of it stays
@@ -286,10 +286,10 @@ TEST_F(Calls, ChangesOfAnExecutableGraph) {
   EXPECT_GRAPH(wavesan_executable_graph_set_copy(executable, 7, &last), kSuccess, 0);
   EXPECT_EQ(wavesan_graph_append(s, executable, nullptr, 0, nullptr), kSuccess);
   EXPECT_EQ(other, (std::vector<long>{35, 65}));
-  EXPECT_EQ(data, (std::vector<long>{8, 0x900010001})); // the second fill has changed two bytes of four
+  EXPECT_EQ(data, (std::vector<long>{1, 0x900000001})); // the second fill has changed the first bytes
   EXPECT_EQ(wavesan_graph_append(s, unchanged, nullptr, 0, nullptr), kSuccess);
   EXPECT_EQ(other, (std::vector<long>{35, 65}));
-  EXPECT_EQ(data, (std::vector<long>{0, 7}));
+  EXPECT_EQ(data, (std::vector<long>{1, 7}));
   destroy(executable);
   destroy(immutable);
   destroy(unchanged);

@@ -5,6 +5,7 @@
 #include "graph_fixture.h"
 
 #include <cstring>
+#include <tuple>
 
 // Functions that the fabricated library lacks: recorded they need none.
 using namespace wavesan::hip;
@@ -328,6 +329,33 @@ TEST_F(Capturing, LdsThatTheDeviceDoesNotHave) {
   EXPECT_EQ(hipLaunchKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, kFakeMaxGroupBytes, s), kHipSuccess);
   EXPECT_EQ(hipLaunchKernel(&kMulAdd, {1, 1, 1}, {1, 1, 1}, arguments, kFakeMaxGroupBytes + 1, s),
             kHipErrorOutOfMemory);
+  endInvalid(s);
+}
+
+TEST_F(Capturing, FillsThatHipCannotDoAreRefused) {
+  const Stream s = stream();
+  alignas(8) char data[64] = {};
+  for (const auto &[offset, bytes, right] : {std::tuple(0, 1, true),
+                                             {1, 6, false},
+                                             {1, 7, true},
+                                             {7, 1, true},
+                                             {6, 1, false},
+                                             {4, 3, false},
+                                             {4, 4, true},
+                                             {8, 3, true}}) {
+    begin(s);
+    EXPECT_EQ(hipMemsetAsync(data + offset, 1, size_t(bytes), s), right ? kHipSuccess : kHipErrorCaptureUnsupported)
+        << offset << " " << bytes;
+    if (!right) {
+      endInvalid(s);
+      continue;
+    }
+    wavesan_graph_t graph = nullptr;
+    EXPECT_GRAPH(wavesan_graph_end_capture(s, &graph), kSuccess, 0);
+    destroy(graph);
+  }
+  begin(s); // the second row
+  EXPECT_EQ(hipMemset2DAsync(data, 12, 1, 3, 2, s), kHipErrorCaptureUnsupported);
   endInvalid(s);
 }
 

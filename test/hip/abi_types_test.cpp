@@ -91,6 +91,7 @@ static_assert(sameStruct<wavesan::hip::HostParams, hipHostNodeParams>());
 SAME_PLACE(HostParams, data, hipHostNodeParams, userData);
 static_assert(sameStruct<wavesan::hip::Copy3DParams, hipMemcpy3DParms>());
 static_assert(sameStruct<wavesan::hip::FunctionAttributes, hipFuncAttributes>());
+static_assert(sizeof(wavesan::hip::PointerAttributes) >= sizeof(hipPointerAttribute_t));
 SAME_PLACE(FunctionAttributes, maxDynamicGroupBytes, hipFuncAttributes, maxDynamicSharedSizeBytes);
 SAME_PLACE(FunctionAttributes, groupBytes, hipFuncAttributes, sharedSizeBytes);
 SAME_PLACE(Copy3DParams, fromArray, hipMemcpy3DParms, srcArray);

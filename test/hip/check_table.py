@@ -26,7 +26,7 @@ OTHER_KINDS = re.compile(
 HEADER_ONLY = {"hipLaunchHostFunc"}
 # For the HSA tool, for instrumented host code, and for the recording of graphs.
 OWN = {"wavesan_stream_check", "wavesan_host_watch", "wavesan_hip_hook", "wavesan_hip_own_code", "wavesan_hip_stream_hook",
-       "wavesan_hip_node_accesses", "wavesan_hip_say", "wavesan_hip_replay_graph",
+       "wavesan_hip_node_accesses", "wavesan_hip_say", "wavesan_hip_by_host", "wavesan_hip_has", "wavesan_hip_replay_graph",
        "__hipRegisterFunction", "hipGetLastError", "hipPeekAtLastError",
        # Markers of regions: wavesan/graph.h, and ROCTX.
        "wavesan_region_begin", "wavesan_region_end", "roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop"}

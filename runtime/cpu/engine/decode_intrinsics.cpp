@@ -158,6 +158,7 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
     if (!to || !from)
       return fail("these address spaces"), true;
     const Register a = use1(argument(0)), b = use1(argument(1)), c = use1(argument(2));
+    checkRange(i, *to, from, {a, b, c});
     Op &op = emit(copyMemory(*to, *from, widthOf(argument(2))));
     op.a = a, op.b = b, op.c = c;
     return true;
@@ -168,6 +169,7 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
     if (!to)
       return fail("this address space"), true;
     const Register a = use1(argument(0)), b = use1(argument(1)), c = use1(argument(2));
+    checkRange(i, *to, std::nullopt, {a, b, c});
     Op &op = emit(setMemory(*to, widthOf(argument(2))));
     op.a = a, op.b = b, op.c = c;
     return true;

@@ -29,7 +29,9 @@
 #include "llvm/IR/InstVisitor.h"
 #include "llvm/Support/Allocator.h"
 
+#include <array>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace wavesan::cpu::engine {
@@ -184,6 +186,8 @@ private:
   void bitCast(const llvm::Value &to, const llvm::Value &from);
   void spaceCast(const llvm::Value &to, const llvm::Value &from);
   void checkKernargRead(const llvm::Value *pointer, uint64_t bytes);
+  /// `operands`: to, from or value, length.
+  void checkRange(llvm::CallBase &i, Space to, std::optional<Space> from, std::array<Register, 3> operands);
   void checkStore(llvm::StoreInst &i, Registers values);
   void accessLeaves(bool isLoad, const llvm::Value *pointer, llvm::Type *type, Registers regs);
 

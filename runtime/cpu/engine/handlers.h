@@ -12,6 +12,7 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -185,6 +186,12 @@ struct HookOperands {
 };
 
 Handler storeCheck(Space); ///< a: address; extra: StoreCheck. Space: Flat or Lds.
+/// Of memcpy and memset: a: to (Flat or Lds), b: from, or the value where there is none, c: length; extra: RangeCheck.
+Handler rangeCheck(Space to, std::optional<Space> from, Width length);
+struct RangeCheck {
+  uint32_t info = 0, site = 0;     ///< of the hook for the write
+  Register variable = kNoRegister; ///< operand of the LDS hook
+};
 struct StoredLeaf {
   Register reg;
   Width width;

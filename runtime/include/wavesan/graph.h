@@ -33,9 +33,10 @@
  *
  * RECORDED CALLS. While a stream is recorded, HIP's functions do this in it:
  *
- *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel without flags, hipMemcpyAsync and its typed
+ *   hipLaunchKernel (<<<>>>), hipModuleLaunchKernel, hipExtLaunchKernel and hipExtModuleLaunchKernel (without flags, whole workgroups), hipMemcpyAsync and its typed
  *   forms, hipMemcpy2DAsync, hipMemcpy3DAsync, hipMemcpyPeerAsync, hipMemcpyTo/FromSymbolAsync, hipMemsetAsync, hipMemsetD8/D16/D32Async,
- *   hipMemset2DAsync (rows side by side, or up to 4,096), hipMemset3DAsync where the slices lie as far apart as their rows (ysize is the height, or depth is 1), hipLaunchHostFunc
+ *   hipMemset2DAsync (rows side by side, or up to 4,096), hipMemset3DAsync where the slices lie as far apart as their rows (ysize is the height, or depth
+ *   is 1), hipLaunchHostFunc
  *       become a node that depends on what was put into the stream before. Arguments of kernels are copied. Events of a launch are recorded in front
  *       of it and behind it.
  *   hipEventRecord, hipStreamWaitEvent
@@ -49,6 +50,8 @@
  *
  *   every other command - hipMallocAsync and hipFreeAsync, cooperative launches, hipStreamAddCallback, copies that hip_Memcpy2D or HIP_MEMCPY3D
  *   describe -, hipStreamSynchronize, hipStreamQuery, hipGraphLaunch      900 hipErrorStreamCaptureUnsupported; invalid
+ *   copies between two places in host memory that HIP does not know (pageable), and fills with a row that ends in front of the first multiple of eight
+ *   bytes behind its beginning: HIP 5.2.3's nodes for them crash              900; invalid
  *   hipStreamWaitEvent for an event of another capture                             902 hipErrorStreamCaptureMerge; invalid
  *   hipStreamWaitEvent for an event that was not recorded in this capture          905 hipErrorStreamCaptureIsolation; invalid
  *   hipEventQuery, hipEventSynchronize of an event that was last recorded in a capture that is under way        907 hipErrorCapturedEvent
@@ -59,7 +62,8 @@
  *   hipStreamDestroy                                                               900
  *   synchronous copies and fills, allocations, frees, hipDeviceSynchronize         900, by mode:
  *     GLOBAL: in all threads while one captures; THREAD_LOCAL: in the thread that captures; RELAXED: allowed. A thread whose own mode
- *     (hipThreadExchangeStreamCaptureMode) is relaxed may always, one whose own mode is thread-local is not bound by other threads. */
+ *     (hipThreadExchangeStreamCaptureMode) is relaxed may always (906 stays where they work in the legacy default stream),
+ *     one whose own mode is thread-local is not bound by other threads. */
 #ifndef WAVESAN_GRAPH_H
 #define WAVESAN_GRAPH_H
 
@@ -202,7 +206,7 @@ wavesan_graph_result_t wavesan_executable_graph_source(wavesan_executable_graph_
  * `node`: the id that wavesan_graph_visit shows. All parameters are set; the structures' pointers are read during the call.
  * NULL_HANDLE; NULL_POINTER: params, or one of its pointers; INVALID_GRAPH; INVALID_ARGUMENT: its size, a node that does not exist or is of another kind,
  * values that make no sense. UNSUPPORTED_FEATURE (HIP 801): the executable graph is immutable, HIP lacks the function, or the node is a copy or fill that
- * cannot be changed. ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams; 2 (hipErrorOutOfMemory): more
+ * cannot be changed, or a kernel that was launched with `extra` (hipModuleLaunchKernel). ERROR_HIP: the code of hipGraphExecKernelNodeSetParams, ...MemcpyNodeSetParams1D or ...MemsetNodeSetParams; 2 (hipErrorOutOfMemory): more
  * dynamic LDS than the device has for the kernel. */
 
 typedef struct wavesan_graph_kernel_params {

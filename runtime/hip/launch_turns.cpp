@@ -1,0 +1,47 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "launch_turns.h"
+
+#include <atomic>
+#include <chrono>
+#include <shared_mutex>
+
+namespace wavesan::hip {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience(2);
+
+/// Never destroyed: calls may come until the end.
+std::shared_timed_mutex &turns() {
+  static auto *const mutex = new std::shared_timed_mutex;
+  return *mutex;
+}
+std::atomic<bool> graphsUsed{false}; ///< else launches need no turns
+thread_local bool inTurn = false;
+
+} // namespace
+
+LaunchTurn::LaunchTurn(Kind kind) : Outermost(!inTurn) {
+  if (!Outermost)
+    return;
+  inTurn = true;
+  if (kind == Graph) {
+    graphsUsed.store(true, std::memory_order_relaxed);
+    if (turns().try_lock_for(kPatience))
+      Held = Exclusive;
+  } else if (graphsUsed.load(std::memory_order_relaxed) && turns().try_lock_shared_for(kPatience)) {
+    Held = Shared;
+  }
+}
+
+LaunchTurn::~LaunchTurn() {
+  if (Held == Exclusive)
+    turns().unlock();
+  else if (Held == Shared)
+    turns().unlock_shared();
+  if (Outermost)
+    inTurn = false;
+}
+
+} // namespace wavesan::hip
