@@ -104,6 +104,10 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.cancel = options.cancel;
   launch.forced = options.forced;
   launch.perturb = options.perturb;
+  launch.threads = options.threads;
+  launch.aroundThread = options.aroundThread;
+  launch.watchAfterMs = options.watchAfterMs;
+  launch.standing = options.standing;
   return program.run(launch);
 }
 

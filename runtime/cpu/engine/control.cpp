@@ -27,10 +27,11 @@ void enterBlock(Wave &w, const Function &f, uint32_t block) {
     return;
   w.group->clock += uint64_t(kFuel - w.fuel);
   w.fuel = kFuel;
-  if (Watchdog *watchdog = w.group->launch->watchdog)
-    watchdog->look();
+  if (WatchPost *watch = w.group->watch)
+    watch->look();
   const auto *cancel = w.group->launch->launch->cancel;
-  if (cancel && cancel->load(std::memory_order_relaxed) && w.stop != Stop::Fault)
+  const bool cancelled = (cancel && cancel->load(std::memory_order_relaxed)) || w.group->givenUp();
+  if (cancelled && w.stop != Stop::Fault)
     w.stop = Stop::Cancelled;
 }
 

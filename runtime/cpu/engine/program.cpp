@@ -4,6 +4,7 @@
 // Program: a module, its kernels decoded on demand, and launches.
 #include "decoder.h"
 #include "engine.h"
+#include "independence.h"
 #include "interleave.h"
 
 #include "llvm/IR/Function.h"
@@ -40,6 +41,7 @@ uint32_t gfxMajorOf(std::string_view target) {
 struct Kernel {
   KernelContext context;
   const engine::Function *entry = nullptr;
+  bool independent = false; ///< independence.h
   std::map<const llvm::Function *, std::unique_ptr<engine::Function>> functions;
 };
 
@@ -106,6 +108,7 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     if (!barriers->empty())
       c.barriers = std::move(barriers);
     slot->entry = decode(*slot, f);
+    slot->independent = hasIndependentWorkgroups(f);
   }
   return *slot;
 }
@@ -235,7 +238,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   const uint32_t scratch = k.entry->hasCalls ? k.entry->privateBytes + kScratchWithCalls : k.entry->privateBytes;
   shape.scratchStride = ((scratch + 63) / 64 | 1) * 64;
 
-  Outcome outcome = runWorkgroups(state, shape, pool);
+  Outcome outcome = runWorkgroups(state, shape, pool, k.independent && !launch.perturb && !launch.forced);
   if (launch.hooks)
     launch.hooks->dispatchEnd(state.hookData);
   return outcome;
