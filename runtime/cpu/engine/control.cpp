@@ -313,8 +313,8 @@ bool pushFrame(WaveState &w, const Function &function, LaneMask lanes, const Cal
     w.raise(Outcome::MemoryFault, callOp, "registers of nested calls exceed 64 MiB for one wave");
     return false;
   }
-  // Registers start as zero, so that what a cross-lane operation reads from a lane that never wrote is repeatable.
-  std::memset(memory, 0, bytes);
+  // Registers start as zero where that shows: what a cross-lane operation reads from a lane that never wrote is repeatable.
+  std::memset(memory, 0, function.readsOtherLanes ? bytes : maskBytes + bitBytes);
   f.function = &function;
   f.pending = reinterpret_cast<LaneMask *>(memory);
   f.pendingBits = reinterpret_cast<uint64_t *>(memory + maskBytes);

@@ -95,12 +95,6 @@ private:
     return *Updates == what;
   }
 
-  static bool staysInWorkgroup(const FenceInst &fence) {
-    const std::optional<StringRef> name = fence.getContext().getSyncScopeName(fence.getSyncScopeID());
-    return name &&
-           (name->starts_with("workgroup") || name->starts_with("wavefront") || name->starts_with("singlethread"));
-  }
-
   static bool allowsCall(const CallBase &call, const Function *&callee) {
     if (const auto *text = dyn_cast<InlineAsm>(call.getCalledOperand()))
       return text->getAsmString().empty() || !(text->hasSideEffects() || call.mayReadOrWriteMemory());
@@ -158,6 +152,12 @@ private:
 };
 
 } // namespace
+
+bool staysInWorkgroup(const FenceInst &fence) {
+  const std::optional<StringRef> name = fence.getContext().getSyncScopeName(fence.getSyncScopeID());
+  return name &&
+         (name->starts_with("workgroup") || name->starts_with("wavefront") || name->starts_with("singlethread"));
+}
 
 bool hasIndependentWorkgroups(const Function &kernel) { return Search().run(kernel); }
 

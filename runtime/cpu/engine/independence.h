@@ -6,6 +6,7 @@
 #define WAVESAN_CPU_ENGINE_INDEPENDENCE_H
 
 namespace llvm {
+class FenceInst;
 class Function;
 }
 
@@ -17,6 +18,9 @@ namespace wavesan::cpu::engine {
 /// assembly that touches memory, no call whose target is unknown. What is left is plain memory; there order shows only
 /// if workgroups race. Reads the module: the caller keeps others from changing it.
 bool hasIndependentWorkgroups(const llvm::Function &kernel);
+
+/// Whether a fence is of workgroup scope or narrower.
+bool staysInWorkgroup(const llvm::FenceInst &fence);
 
 } // namespace wavesan::cpu::engine
 

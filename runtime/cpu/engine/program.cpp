@@ -24,6 +24,7 @@ constexpr uint32_t kMaxWorkgroupItems = 1024;
 constexpr uint32_t kMaxGroupSegment = 16 << 20;
 // Private memory of a lane in kernels with calls, whose depth is not known.
 constexpr uint32_t kScratchWithCalls = 128 << 10;
+constexpr uint32_t kUnwatchedQuantumBits = 4;
 
 uint32_t gfxMajorOf(std::string_view target) {
   // "gfx90a" is 9.0.10, "gfx1030" is 10.3.0: the last two digits are minor and stepping.
@@ -219,6 +220,8 @@ Outcome ProgramImpl::run(const Launch &launch) {
   state.functionAt = functionAt;
   state.program = this;
   state.kernel = &k;
+  const bool watched = k.context.isTwin || k.entry->hasHooks || launch.perturb;
+  state.quantumBits = watched ? 0 : kUnwatchedQuantumBits;
   state.namedBarriers = &k.context.lds.namedBarriers;
   state.forcer.begin(launch.hooks ? launch.forced : nullptr);
   state.barriers = launch.hooks ? k.context.barriers.get() : nullptr;

@@ -90,7 +90,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
   group.alive = group.waveCount;
   group.random = Random(l.seed, linearId);
   // Some schedules switch at nearly every operation, some let a wave run ahead.
-  group.quantumRange = 1u << group.random.below(7);
+  group.quantumRange = 1u << (launch.quantumBits + group.random.below(7));
   group.clock = 1000 + linearId;
   runnable = group.waveCount >= 64 ? ~uint64_t(0) : (uint64_t(1) << group.waveCount) - 1;
   waiting = 0;

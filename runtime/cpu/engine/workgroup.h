@@ -77,6 +77,8 @@ struct LaunchState {
   std::byte *launchBank = nullptr;
   uint32_t waveSize = 64;
   uint32_t staticLdsBytes = 0;
+  /// Waves take turns of up to so many more operations, as powers of two: where nobody watches, most turns may be longer.
+  uint32_t quantumBits = 0;
   uint64_t implicitArg = 0;
   /// Decodes on first use; null with *error set when the function has no body. Thread-safe.
   const Function *(*function)(LaunchState &, const void *llvmFunction, const char **error) = nullptr;
