@@ -117,7 +117,7 @@ private:
     check<uint32_t>(out, 256);
   }
   void stencil() {
-    const int n = 1024;
+    const int n = 2048;
     Buffer a = with(floats(n * n)), b = Device.alloc(n * n * sizeof(float));
     timed([&] {
       for (int k = 0; k < 4; ++k) {
