@@ -23,10 +23,16 @@ static const char kHeader[] =
     "256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-"
     "A5-G1-ni:7:8:9\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
 
-// CTest runs the suite once more with the operations that every machine can execute.
-static const bool kPortable = [] {
+// CTest runs the suite again with the operations of less able machines.
+static const bool kChosen = [] {
   const char *set = std::getenv("WAVESAN_TEST_INSTRUCTION_SET");
-  return set && std::string(set) == "portable" && engine::useInstructionSet(engine::InstructionSet::Portable);
+  if (!set)
+    return true;
+  using enum engine::InstructionSet;
+  for (const auto &[name, which] : {std::pair("portable", Portable), std::pair("avx2", Avx2)})
+    if (std::string(set) == name)
+      return engine::useInstructionSet(which);
+  return false;
 }();
 
 std::string assemble(const std::string &ir) {
@@ -104,6 +110,10 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.cancel = options.cancel;
   launch.forced = options.forced;
   launch.perturb = options.perturb;
+  launch.threads = options.threads;
+  launch.aroundThread = options.aroundThread;
+  launch.watchAfterMs = options.watchAfterMs;
+  launch.standing = options.standing;
   return program.run(launch);
 }
 

@@ -54,6 +54,10 @@ struct Options {
   const std::atomic<bool> *cancel = nullptr;
   const ForcedOrder *forced = nullptr;
   bool perturb = false;
+  uint32_t threads = 1;
+  std::function<void(const std::function<void()> &)> aroundThread;
+  uint64_t watchAfterMs = 0;
+  std::function<void(const std::string &)> standing;
   std::function<uint64_t(std::string_view)> resolve;
   int codeObjectVersion = 4;
 };

@@ -11,8 +11,10 @@
 #include "process.h"
 #include "replay_interface.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <thread>
 
 namespace wavesan::agent {
 namespace {
@@ -92,6 +94,12 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
   launch.dispatchId = dispatchId;
   launch.hooks = nativeHooks();
   launch.cancel = &cancel;
+  launch.threads = options().threads ? options().threads : std::max(std::thread::hardware_concurrency(), 1u);
+  const std::string activity = "kernel " + name;
+  launch.aroundThread = [&activity](const std::function<void()> &work) {
+    FaultScope scope(activity.c_str());
+    work();
+  };
   launch.stuckLimit = options().stuck_limit;
   launch.watchAfterMs = uint64_t(options().watchdog_seconds) * 1000;
   launch.standing = [](const std::string &text) {

@@ -27,10 +27,11 @@ void enterBlock(Wave &w, const Function &f, uint32_t block) {
     return;
   w.group->clock += uint64_t(kFuel - w.fuel);
   w.fuel = kFuel;
-  if (Watchdog *watchdog = w.group->launch->watchdog)
-    watchdog->look();
+  if (WatchPost *watch = w.group->watch)
+    watch->look();
   const auto *cancel = w.group->launch->launch->cancel;
-  if (cancel && cancel->load(std::memory_order_relaxed) && w.stop != Stop::Fault)
+  const bool cancelled = (cancel && cancel->load(std::memory_order_relaxed)) || w.group->givenUp();
+  if (cancelled && w.stop != Stop::Fault)
     w.stop = Stop::Cancelled;
 }
 
@@ -312,8 +313,8 @@ bool pushFrame(WaveState &w, const Function &function, LaneMask lanes, const Cal
     w.raise(Outcome::MemoryFault, callOp, "registers of nested calls exceed 64 MiB for one wave");
     return false;
   }
-  // Registers start as zero, so that what a cross-lane operation reads from a lane that never wrote is repeatable.
-  std::memset(memory, 0, bytes);
+  // Registers start as zero where that shows: what a cross-lane operation reads from a lane that never wrote is repeatable.
+  std::memset(memory, 0, function.readsOtherLanes ? bytes : maskBytes + bitBytes);
   f.function = &function;
   f.pending = reinterpret_cast<LaneMask *>(memory);
   f.pendingBits = reinterpret_cast<uint64_t *>(memory + maskBytes);

@@ -246,7 +246,7 @@ void AsmDecoder::run() {
   now = nullptr;
   // Empty assembly is how programs hide values from the optimiser, and how they keep memory accesses in order.
   if (instructions->empty() && assembly.hasSideEffects())
-    d.emit(fenceOp());
+    d.emit(fenceOp(true));
   defineResults();
 }
 
@@ -305,7 +305,7 @@ bool AsmDecoder::decodeSync() {
       name.starts_with("buffer_wbinvl1") || name == "buffer_wbl2" || name == "buffer_invl2" || name == "buffer_inv" ||
       name == "buffer_gl0_inv" || name == "buffer_gl1_inv" || name == "global_inv" || name == "global_wb" ||
       name == "global_wbinv" || name == "v_nop")
-    return d.emit(fenceOp()), true;
+    return d.emit(fenceOp(true)), true;
   return false;
 }
 

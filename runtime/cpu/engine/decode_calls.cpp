@@ -175,12 +175,12 @@ bool Decoder::decodeHook(CallBase &i, StringRef name) {
   }
   if (!failed() && next != i.arg_size())
     fail(Twine("hook ") + name + " with too many arguments");
-  if (!failed())
-  {
+  if (!failed()) {
     Op &op = emit(hook(index));
     op.extra = operands;
     op.sub = contested.contains(i.getParent());
     out->hasContested |= op.sub != 0;
+    out->hasHooks = true;
   }
   return true;
 }

@@ -9,6 +9,8 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -37,7 +39,8 @@ void layOutArguments(KernelContext &context, const DataLayout &layout) {
         const Register reg = makeRegister(Bank::Launch, bank);
         bank += lanes * bytesOf(leaf.width);
         regs.push_back(reg);
-        context.arguments.push_back({byRef ? offset : offset + leaf.offset, byRef, reg, leaf.width, (leaf.bits + 7) / 8});
+        context.arguments.push_back(
+            {byRef ? offset : offset + leaf.offset, byRef, reg, leaf.width, (leaf.bits + 7) / 8});
       }
     }
     offset += layout.getTypeAllocSize(type);
@@ -110,6 +113,23 @@ std::unique_ptr<Function> Decoder::decode() {
   return std::move(out);
 }
 
+static bool mayReadOtherLanes(const Instruction &i) {
+  const auto *call = dyn_cast<CallBase>(&i);
+  if (!call)
+    return false;
+  const auto *intrinsic = dyn_cast<IntrinsicInst>(call);
+  if (!intrinsic)
+    return true;
+  switch (intrinsic->getIntrinsicID()) {
+  case Intrinsic::amdgcn_s_barrier: // convergent for another reason
+  case Intrinsic::amdgcn_s_barrier_signal:
+  case Intrinsic::amdgcn_s_barrier_wait:
+    return false;
+  default:
+    return intrinsic->isConvergent() || joinsLanes(i);
+  }
+}
+
 void Decoder::decodeInstruction(Instruction &i) {
   current = &i;
   const size_t ops = out->ops.size();
@@ -117,6 +137,8 @@ void Decoder::decodeInstruction(Instruction &i) {
   if (context.copiesAsync)
     orderCopies(i);
   visit(i);
+  // A function that is called has registers of its caller as arguments.
+  out->readsOtherLanes |= &source != context.kernel || mayReadOtherLanes(i);
   if (!failed() && context.isTwin && joinsLanes(i))
     emit(lanesMeet());
   if (!failed())

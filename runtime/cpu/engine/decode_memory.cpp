@@ -3,6 +3,7 @@
 //
 // Decoder: addresses and memory.
 #include "decoder.h"
+#include "independence.h"
 
 #include "wavesan/abi/hooks.h"
 
@@ -311,7 +312,7 @@ void Decoder::visitAtomicCmpXchgInst(AtomicCmpXchgInst &i) {
   op.extra = extra<Register>(d[1]);
 }
 
-void Decoder::visitFenceInst(FenceInst &) { emit(fenceOp()); }
+void Decoder::visitFenceInst(FenceInst &i) { emit(fenceOp(!staysInWorkgroup(i))); }
 
 void Decoder::visitAllocaInst(AllocaInst &i) {
   const auto size = i.getAllocationSize(layout);

@@ -168,6 +168,11 @@ struct Launch {
   uint64_t watchAfterMs = 0;
   std::function<void(const std::string &)> standing = nullptr;
   const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
+  /// Most threads that execute workgroups, the calling one among them. More than one do where workgroups are independent
+  /// (independence.h), and neither `forced` nor `perturb` asks for an order.
+  uint32_t threads = 1;
+  /// Called on each of several threads; calls its argument.
+  std::function<void(const std::function<void()> &work)> aroundThread = nullptr;
 };
 
 /// Outcome of a dispatch. `message` is one line that names the instruction or intrinsic, the kernel and the source
@@ -194,8 +199,9 @@ public:
   /// True if the module defines this kernel.
   virtual bool hasKernel(std::string_view name) const = 0;
   virtual uint32_t waveSize() const = 0;
-  /// Runs one dispatch to its end on the calling thread; workgroups may wait for one another (interleave.h). Never hangs
-  /// on a deadlocked workgroup, never aborts the process because of what the IR contains.
+  /// Runs one dispatch to its end; workgroups may wait for one another (interleave.h). Never hangs on a deadlocked
+  /// workgroup, never aborts the process because of what the IR contains. The outcome does not depend on the number of
+  /// threads, nor does what is in memory then, unless workgroups race.
   virtual Outcome run(const Launch &launch) = 0;
 };
 

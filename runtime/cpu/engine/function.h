@@ -43,6 +43,9 @@ struct Function {
   uint32_t registerBytes = 0;       ///< of a frame
   uint32_t privateBytes = 0;        ///< of a frame, for each lane
   bool hasCalls = false;
+  bool hasHooks = false;
+  /// Some operation may read a register of a lane that has never written it: a cross-lane operation, or a callee's.
+  bool readsOtherLanes = false;
   bool hasContested = false; ///< some access hook has Op::sub set (divergent_arms.h)
   std::vector<std::byte> constants; ///< broadcast to all lanes
   std::vector<Width> arguments;     ///< registers, in order from offset 0 of the frame

@@ -11,35 +11,52 @@ namespace wavesan::cpu::engine {
 namespace portable {
 const HandlerSet &handlerSet();
 }
-#ifdef WAVESAN_ENGINE_AVX2
+#ifdef WAVESAN_ENGINE_X86
 namespace avx2 {
+const HandlerSet &handlerSet();
+}
+namespace avx512 {
 const HandlerSet &handlerSet();
 }
 #endif
 
 static bool supports(InstructionSet set) {
   switch (set) {
-  case InstructionSet::Portable: return true;
-#ifdef WAVESAN_ENGINE_AVX2
-  case InstructionSet::Avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  case InstructionSet::Portable:
+    return true;
+#ifdef WAVESAN_ENGINE_X86
+  case InstructionSet::Avx2:
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  case InstructionSet::Avx512:
+    return __builtin_cpu_supports("x86-64-v4");
 #else
-  case InstructionSet::Avx2: return false;
+  case InstructionSet::Avx2:
+  case InstructionSet::Avx512:
+    return false;
 #endif
   }
   return false;
 }
 
 static const HandlerSet &setOf([[maybe_unused]] InstructionSet set) {
-#ifdef WAVESAN_ENGINE_AVX2
+#ifdef WAVESAN_ENGINE_X86
+  if (set == InstructionSet::Avx512)
+    return avx512::handlerSet();
   if (set == InstructionSet::Avx2)
     return avx2::handlerSet();
 #endif
   return portable::handlerSet();
 }
 
+static InstructionSet best() {
+  for (const InstructionSet set : {InstructionSet::Avx512, InstructionSet::Avx2})
+    if (supports(set))
+      return set;
+  return InstructionSet::Portable;
+}
+
 static std::atomic<const HandlerSet *> &chosen() {
-  static std::atomic<const HandlerSet *> set{
-      &setOf(supports(InstructionSet::Avx2) ? InstructionSet::Avx2 : InstructionSet::Portable)};
+  static std::atomic<const HandlerSet *> set{&setOf(best())};
   return set;
 }
 

@@ -72,7 +72,7 @@ struct HandlerSet {
 };
 inline constexpr uint32_t kNoClassMask = 0xffffffffu;
 const HandlerSet &handlers();
-enum class InstructionSet { Portable, Avx2 };
+enum class InstructionSet { Portable, Avx2, Avx512 };
 /// For tests: what handlers() returns from now on. False if this machine cannot execute the set.
 bool useInstructionSet(InstructionSet);
 
@@ -148,7 +148,7 @@ Handler barrierWait();
 Handler namedBarrier(abi::NamedBarrierOperation); ///< a: address (u32), b: member count (u32), where the operation has them
 Handler sleepOp();
 Handler gridBarrier(); ///< a: waves less one (u32), b: number of the barrier (u32)
-Handler fenceOp();
+Handler fenceOp(bool beyondWorkgroup);
 Handler nop();
 Handler clockOp(); ///< d: u64
 Handler trap();

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "interleave.h"
 
+#include "crew.h"
 #include "watchdog.h"
+#include "worker_pool.h"
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 namespace wavesan::cpu::engine {
@@ -29,58 +32,64 @@ constexpr uint64_t kMaxResidentBytes = uint64_t(1) << 30;
 constexpr uint64_t kExpectedStackBytes = 16 << 10;
 constexpr size_t kMaxIdle = 16;
 
+/// One thread of a launch, and its workgroups.
 class Interleaver {
 public:
-  Interleaver(LaunchState &launch, const Shape &shape, ResidencyPool &pool)
-      : launch(launch), shape(shape), pool(pool), limit(residentLimit(launch, shape)), perturb(launch.launch->perturb),
-        random(launch.launch->seed, kStream),
-        watchdog(launch, shape.count, [this](uint64_t &ended) { return standing(ended); }) {
-    launch.watchdog = launch.launch->watchAfterMs ? &watchdog : nullptr;
+  Interleaver(LaunchState &launch, const Shape &shape, ResidencyPool &pool, Crew &crew, Watchdog *watchdog)
+      : launch(launch), shape(shape), pool(pool), crew(crew),
+        limit(std::max<uint64_t>(1, residentLimit(launch, shape) / crew.workers())), perturb(launch.launch->perturb),
+        random(launch.launch->seed, kStream) {
+    crew.join();
+    if (watchdog)
+      watch.emplace(*watchdog, [this] { return standing(); });
   }
   ~Interleaver() {
-    launch.watchdog = nullptr;
     for (auto &r : residents)
       retire(std::move(r));
     if (spare)
       pool.give(std::move(spare));
   }
 
-  Outcome run() {
+  void run() {
     do {
       if (!admit())
-        return outcome;
-      launch.alone = residents.size() <= 1;
+        return;
+      noteCompany(residents.size() > 1);
       if (!takeTurns())
-        return outcome;
-    } while (!residents.empty() || next < shape.count);
-    return outcome;
+        return;
+    } while (!residents.empty() || crew.more());
   }
 
 private:
   LaunchState &launch;
   const Shape &shape;
   ResidencyPool &pool;
+  Crew &crew;
   uint64_t limit;
-  uint64_t next = 0;                                 ///< the first workgroup that has not been started
   std::vector<std::unique_ptr<Residency>> residents; ///< suspended, in the order of their start
   std::unique_ptr<Residency> spare;                  ///< of the workgroup that ended last: its memory is warm
   const bool perturb;
   Random random; ///< of perturbed turns
-  Watchdog watchdog;
   const Residency *running = nullptr;
   uint32_t quietRounds = 0; ///< since one ended
-  bool backwards = false;                            ///< direction of the next round
-  Outcome outcome;
+  bool backwards = false;   ///< direction of the next round
+  std::optional<WatchPost> watch;
 
   /// No workgroup's scheduler has this one.
   static constexpr uint64_t kStream = ~uint64_t(0);
 
   uint32_t budget(uint32_t usual) { return perturb ? 1u << random.below(kMaxTurnBits) : usual; }
+  void noteCompany(bool company) {
+    if (crew.workers() == 1)
+      launch.alone = !company;
+  }
 
   bool cancelled() {
+    if (crew.over())
+      return true;
     if (!launch.launch->cancel || !launch.launch->cancel->load(std::memory_order_relaxed))
       return false;
-    outcome = {Outcome::Cancelled, "the dispatch was cancelled (kernel " + std::string(launch.launch->kernel) + ")"};
+    crew.end({Outcome::Cancelled, "the dispatch was cancelled (kernel " + std::string(launch.launch->kernel) + ")"});
     return true;
   }
 
@@ -91,8 +100,8 @@ private:
     spare = std::move(r);
   }
 
-  std::vector<Watchdog::Standing> standing(uint64_t &ended) const {
-    std::vector<Watchdog::Standing> all;
+  std::vector<WatchPost::Standing> standing() const {
+    std::vector<WatchPost::Standing> all;
     auto add = [&](const Residency *r) {
       if (r && std::none_of(all.begin(), all.end(), [&](const auto &s) { return s.group == &r->workgroup(); }))
         all.push_back({&r->workgroup(), r->waitingWaves()});
@@ -100,11 +109,10 @@ private:
     add(running);
     for (const auto &r : residents)
       add(r.get());
-    ended = next - all.size();
     return all;
   }
 
-  /// Null with `outcome` set if there is no memory even for one workgroup; null if there is none for another one.
+  /// Null if there is no memory for another workgroup. A thread with none at all leaves; the last one ends the launch.
   std::unique_ptr<Residency> vacant() {
     if (spare)
       return std::move(spare);
@@ -113,20 +121,23 @@ private:
     if (r->prepare(launch, shape, error))
       return r;
     limit = residents.size();
-    if (!limit)
-      outcome = {Outcome::InvalidLaunch, error + " (kernel " + std::string(launch.launch->kernel) + ")"};
+    if (!limit && crew.leave())
+      crew.end({Outcome::InvalidLaunch, error + " (kernel " + std::string(launch.launch->kernel) + ")"});
     return nullptr;
   }
 
-  /// Gives the workgroup a turn and takes it over if it is not suspended. False after an error.
+  /// Gives the workgroup a turn and takes it over if it is not suspended. False if the launch is over.
   bool turn(std::unique_ptr<Residency> &r, uint32_t budget) {
     running = r.get();
-    outcome = r->run(launch, budget);
+    Outcome outcome = r->run(launch, budget);
     running = nullptr;
-    if (r->suspended())
+    if (r->suspended() && !r->workgroup().givenUp())
       return true;
+    const uint64_t id = r->workgroup().linearId;
     retire(std::move(r));
-    return bool(outcome);
+    if (!outcome)
+      crew.fail(id, std::move(outcome));
+    return !crew.over();
   }
 
   /// Starts workgroups until as many new ones are suspended as were before.
@@ -134,21 +145,26 @@ private:
     uint64_t room = std::max<uint64_t>(1, 2 * residents.size());
     if (perturb && quietRounds < kPatience)
       room = kPerturbedRoom;
-    while (next < shape.count && residents.size() < std::min(limit, room)) {
+    while (crew.more() && residents.size() < std::min(limit, room)) {
       if (cancelled())
         return false;
-      launch.alone = residents.empty();
+      noteCompany(!residents.empty());
       std::unique_ptr<Residency> r = vacant();
       if (!r)
-        return bool(outcome);
-      r->start(launch, shape, next++);
+        return limit != 0;
+      uint64_t id;
+      if (!crew.take(id)) {
+        spare = std::move(r);
+        break;
+      }
+      r->start(launch, shape, id, watch ? &*watch : nullptr);
       // Perturbed: it waits for its turn among the others.
       if (!perturb && !turn(r, residents.size() < 2 ? kFirstTurn : kTurn))
         return false;
       if (r)
         residents.push_back(std::move(r));
     }
-    return true;
+    return !crew.over();
   }
 
   bool takeTurns() {
@@ -201,8 +217,25 @@ uint64_t residentLimit(const LaunchState &launch, const Shape &shape) {
   return std::clamp<uint64_t>(kMaxResidentBytes / std::max<uint64_t>(bytes, 1), 1, kMaxResidents);
 }
 
-Outcome runWorkgroups(LaunchState &launch, const Shape &shape, ResidencyPool &pool) {
-  return Interleaver(launch, shape, pool).run();
+Outcome runWorkgroups(LaunchState &launch, const Shape &shape, ResidencyPool &pool, bool independent) {
+  const Launch &l = *launch.launch;
+  const uint32_t workers =
+      independent
+          ? uint32_t(std::clamp<uint64_t>(std::min<uint64_t>(l.threads, shape.count), 1, WorkerPool::kMaxWorkers))
+          : 1;
+  launch.alone = workers == 1;
+  Crew crew(launch, shape.count, independent, workers);
+  std::optional<Watchdog> watchdog;
+  if (l.watchAfterMs)
+    watchdog.emplace(launch, shape.count, [&] { return crew.taken(); });
+  const auto work = [&] { Interleaver(launch, shape, pool, crew, watchdog ? &*watchdog : nullptr).run(); };
+  if (workers == 1) {
+    work();
+    return crew.outcome();
+  }
+  const std::function<void()> shared = [&] { l.aroundThread ? l.aroundThread(work) : work(); };
+  WorkerPool::shared().run(workers, shared, [&] { crew.end({}); });
+  return crew.outcome();
 }
 
 } // namespace wavesan::cpu::engine

@@ -8,6 +8,9 @@
 // has not started (a flag, a barrier of the grid). The number of suspended workgroups at most doubles before all of
 // them have run again: a grid barrier of n workgroups is reached after about 2n turns, while workgroups that are
 // only long end with few others resident. All decisions depend on operation counts alone, so they are repeatable.
+//
+// Workgroups that are independent (independence.h) are shared out among several threads. Each of them proceeds as above
+// with those that it has taken: memory that nobody declares as shared may still be polled.
 #ifndef WAVESAN_CPU_ENGINE_INTERLEAVE_H
 #define WAVESAN_CPU_ENGINE_INTERLEAVE_H
 
@@ -35,9 +38,10 @@ private:
 /// workgroups than these runs until it is cancelled, as it would on a device that it overfills.
 uint64_t residentLimit(const LaunchState &launch, const Shape &shape);
 
-/// Runs all workgroups to their ends on the calling thread, or stops at the first error. HookHandler::workgroupEnd is
-/// called for each workgroup that was started.
-Outcome runWorkgroups(LaunchState &launch, const Shape &shape, ResidencyPool &pool);
+/// Runs all workgroups to their ends, or stops at an error (crew.h). HookHandler::workgroupEnd is called for each
+/// workgroup that was started. If they are `independent`, up to Launch::threads threads execute them, the calling one
+/// among them.
+Outcome runWorkgroups(LaunchState &launch, const Shape &shape, ResidencyPool &pool, bool independent);
 
 } // namespace wavesan::cpu::engine
 

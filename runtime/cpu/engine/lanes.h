@@ -19,14 +19,16 @@ template <class F> [[gnu::always_inline]] inline void forEachLane(LaneMask mask,
 /// What a lane loop costs for each lane: a Cheap function may be evaluated for inactive lanes and blended away.
 enum class Cost { Cheap, Slow };
 
-/// destination[i] = f(i) for the active lanes of `n` consecutive registers.
+/// destination[i] = f(i) for the active lanes of `n` consecutive registers. Each value has registers of its own, so what `f`
+/// reads is the destination's element i or lies outside of it: compilers need not check whether the arrays overlap, which
+/// neighbouring registers of bytes would seem to do.
 template <Cost cost, class D, class F>
 [[gnu::always_inline]] inline void mapLanes(const Wave &w, D *__restrict destination, uint32_t n, F f) {
   const uint32_t lanes = w.lanes;
   if (w.full) [[likely]] {
     const uint32_t count = n * lanes;
     __builtin_assume(count % 32 == 0);
-#pragma clang loop unroll(disable)
+#pragma clang loop unroll(disable) vectorize(assume_safety)
     for (uint32_t i = 0; i < count; ++i)
       destination[i] = f(i);
     return;
@@ -36,7 +38,7 @@ template <Cost cost, class D, class F>
     if (cost == Cost::Cheap && !w.sparse) {
       const uint8_t *__restrict active = w.laneBytes;
       __builtin_assume(lanes % 32 == 0);
-#pragma clang loop unroll(disable)
+#pragma clang loop unroll(disable) vectorize(assume_safety)
       for (uint32_t i = 0; i < lanes; ++i) {
         const D value = f(first + i);
         destination[first + i] = active[i] ? value : destination[first + i];

@@ -4,6 +4,7 @@
 // Program: a module, its kernels decoded on demand, and launches.
 #include "decoder.h"
 #include "engine.h"
+#include "independence.h"
 #include "interleave.h"
 
 #include "llvm/IR/Function.h"
@@ -23,6 +24,7 @@ constexpr uint32_t kMaxWorkgroupItems = 1024;
 constexpr uint32_t kMaxGroupSegment = 16 << 20;
 // Private memory of a lane in kernels with calls, whose depth is not known.
 constexpr uint32_t kScratchWithCalls = 128 << 10;
+constexpr uint32_t kUnwatchedQuantumBits = 4;
 
 uint32_t gfxMajorOf(std::string_view target) {
   // "gfx90a" is 9.0.10, "gfx1030" is 10.3.0: the last two digits are minor and stepping.
@@ -40,6 +42,7 @@ uint32_t gfxMajorOf(std::string_view target) {
 struct Kernel {
   KernelContext context;
   const engine::Function *entry = nullptr;
+  bool independent = false; ///< independence.h
   std::map<const llvm::Function *, std::unique_ptr<engine::Function>> functions;
 };
 
@@ -106,6 +109,7 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     if (!barriers->empty())
       c.barriers = std::move(barriers);
     slot->entry = decode(*slot, f);
+    slot->independent = hasIndependentWorkgroups(f);
   }
   return *slot;
 }
@@ -216,6 +220,8 @@ Outcome ProgramImpl::run(const Launch &launch) {
   state.functionAt = functionAt;
   state.program = this;
   state.kernel = &k;
+  const bool watched = k.context.isTwin || k.entry->hasHooks || launch.perturb;
+  state.quantumBits = watched ? 0 : kUnwatchedQuantumBits;
   state.namedBarriers = &k.context.lds.namedBarriers;
   state.forcer.begin(launch.hooks ? launch.forced : nullptr);
   state.barriers = launch.hooks ? k.context.barriers.get() : nullptr;
@@ -235,7 +241,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   const uint32_t scratch = k.entry->hasCalls ? k.entry->privateBytes + kScratchWithCalls : k.entry->privateBytes;
   shape.scratchStride = ((scratch + 63) / 64 | 1) * 64;
 
-  Outcome outcome = runWorkgroups(state, shape, pool);
+  Outcome outcome = runWorkgroups(state, shape, pool, k.independent && !launch.perturb && !launch.forced);
   if (launch.hooks)
     launch.hooks->dispatchEnd(state.hookData);
   return outcome;

@@ -69,11 +69,12 @@ void Residency::setWorkitems(uint32_t lanes, const uint32_t (&size)[3]) {
   }
 }
 
-void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId) {
+void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId, WatchPost *watch) {
   const Launch &l = *launch.launch;
   const uint32_t lanes = launch.waveSize;
   group.launch = &launch;
   group.linearId = linearId;
+  group.watch = watch;
   group.id[0] = uint32_t(linearId % shape.workgroups[0]);
   group.id[1] = uint32_t(linearId / shape.workgroups[0] % shape.workgroups[1]);
   group.id[2] = uint32_t(linearId / shape.workgroups[0] / shape.workgroups[1]);
@@ -89,7 +90,7 @@ void Residency::start(LaunchState &launch, const Shape &shape, uint64_t linearId
   group.alive = group.waveCount;
   group.random = Random(l.seed, linearId);
   // Some schedules switch at nearly every operation, some let a wave run ahead.
-  group.quantumRange = 1u << group.random.below(7);
+  group.quantumRange = 1u << (launch.quantumBits + group.random.below(7));
   group.clock = 1000 + linearId;
   runnable = group.waveCount >= 64 ? ~uint64_t(0) : (uint64_t(1) << group.waveCount) - 1;
   waiting = 0;
@@ -248,7 +249,8 @@ Outcome Residency::run(LaunchState &launch, uint32_t budget) {
     // The wave, not the workgroup, has the budget: where one waits for another workgroup, the others of its workgroup
     // usually wait at a barrier, while in a workgroup at work all waves advance alike.
     if (w.spent > budget && group.alive) {
-      launch.progress += waiting == 0; // nobody looks whether it does something new
+      if (!waiting) // nobody looks whether it does something new
+        launch.progress.fetch_add(1, std::memory_order_relaxed);
       isSuspended = true;
       return {};
     }

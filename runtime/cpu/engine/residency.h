@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The memory in which one workgroup at a time lives: waves, LDS, private memory; and the scheduler of its waves. Reused
-// from workgroup to workgroup and from launch to launch; used by one thread at a time.
+// from workgroup to workgroup and from launch to launch; used by one thread at a time, the same one while a workgroup is resident.
 #ifndef WAVESAN_CPU_ENGINE_RESIDENCY_H
 #define WAVESAN_CPU_ENGINE_RESIDENCY_H
 
@@ -42,8 +42,8 @@ class Residency {
 public:
   /// Prepares for a launch. False with `error` set if memory is short.
   bool prepare(LaunchState &launch, const Shape &shape, std::string &error);
-  /// Makes the workgroup with this linear id resident. The one before must be finished.
-  void start(LaunchState &launch, const Shape &shape, uint64_t linearId);
+  /// Makes the workgroup with this linear id resident. The one before must be finished. `watch` may be null.
+  void start(LaunchState &launch, const Shape &shape, uint64_t linearId, WatchPost *watch);
   /// Runs the workgroup until it ends, fails, or a wave has executed more than `budget` memory and synchronisation
   /// operations; in the last case it is suspended between two operations and the next call goes on from there.
   Outcome run(LaunchState &launch, uint32_t budget);

@@ -63,7 +63,7 @@ bool StuckCheck::sample(LaunchState &launch, const Workgroup &group, const WaveS
     Seen.clear();
   if (Seen.insert(hash.value).second) {
     LastNew = Quiet;
-    Others = ++launch.progress;
+    Others = launch.progress.fetch_add(1, std::memory_order_relaxed) + 1;
     return false;
   }
   const uint64_t limit = launch.launch->stuckLimit;
@@ -71,8 +71,8 @@ bool StuckCheck::sample(LaunchState &launch, const Workgroup &group, const WaveS
     return false;
   if (!Global)
     return Quiet - LastNew > (limit < kLdsLimit ? limit : kLdsLimit);
-  if (Others != launch.progress) {
-    Others = launch.progress;
+  if (const uint64_t now = launch.progress.load(std::memory_order_relaxed); Others != now) {
+    Others = now;
     LastNew = Quiet;
     return false;
   }

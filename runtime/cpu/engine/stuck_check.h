@@ -29,7 +29,7 @@ public:
     Quiet = LastNew = 0;
     NextSample = kFirstSample;
     Global = false;
-    ++launch.progress;
+    launch.progress.fetch_add(1, std::memory_order_relaxed);
   }
   /// A wave has executed so many memory and synchronisation operations while others wait at the barrier. True if the
   /// workgroup is stuck.

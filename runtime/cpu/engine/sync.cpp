@@ -145,6 +145,11 @@ void fenceRun(Wave &w, const Op &) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   w.tick();
 }
+/// One thread executes the workgroup.
+void narrowFenceRun(Wave &w, const Op &) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  w.tick();
+}
 
 void nopRun(Wave &, const Op &) {}
 
@@ -282,7 +287,7 @@ Handler namedBarrier(abi::NamedBarrierOperation operation) {
   return nullptr;
 }
 Handler sleepOp() { return sleepRun; }
-Handler fenceOp() { return fenceRun; }
+Handler fenceOp(bool beyondWorkgroup) { return beyondWorkgroup ? fenceRun : narrowFenceRun; }
 Handler nop() { return nopRun; }
 Handler lanesMeet() { return lanesMeetRun; }
 Handler clockOp() { return clockRun; }

@@ -67,35 +67,82 @@ std::vector<std::string> linesOfWaves(const Workgroup &group, uint64_t waiting) 
   return lines;
 }
 
-Watchdog::Watchdog(const LaunchState &launch, uint64_t workgroups, Residents residents)
-    : Launch(launch), Workgroups(workgroups), GetResidents(std::move(residents)),
-      Next(launch.launch->watchAfterMs) {}
+Watchdog::Watchdog(const LaunchState &launch, uint64_t workgroups, std::function<uint64_t()> begun)
+    : Launch(launch), Workgroups(workgroups), Begun(std::move(begun)), NextMs(int64_t(launch.launch->watchAfterMs)) {}
 
-void Watchdog::look() {
-  const auto ran = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - Begin);
-  if (ran < Next)
-    return;
-  while (Next <= ran)
-    Next *= 2;
-  uint64_t ended = 0;
-  const std::vector<Standing> residents = GetResidents(ended);
+/// With the lock: everybody is asked.
+void Watchdog::call(std::chrono::milliseconds ran) {
+  Ran = ran;
+  Residents = 0;
+  Seen.clear();
+  Missing = Posts;
+  Round.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// With the lock: everybody has answered.
+void Watchdog::tell() {
   std::string_view kernel = Launch.launch->kernel;
   if (kernel.ends_with(abi::kTwinSuffix))
     kernel.remove_suffix(std::string_view(abi::kTwinSuffix).size());
-  std::string text = "kernel " + llvm::demangle(kernel) + " has run for " +
-                     std::to_string(ran.count() / 1000) + "." + std::to_string(ran.count() / 100 % 10) + " s: " +
-                     std::to_string(ended) + " of " + std::to_string(Workgroups) + " workgroups have ended, " +
-                     std::to_string(residents.size()) + (residents.size() == 1 ? " is" : " are") + " under way";
-  for (size_t i = 0; i < std::min(residents.size(), kMaxWorkgroups); ++i) {
-    const Workgroup &group = *residents[i].group;
-    text += "\n  workgroup (" + std::to_string(group.id[0]) + "," + std::to_string(group.id[1]) + "," +
-            std::to_string(group.id[2]) + "):";
-    for (const std::string &line : linesOfWaves(group, residents[i].waiting))
+  const uint64_t begun = Begun();
+  std::string text = "kernel " + llvm::demangle(kernel) + " has run for " + std::to_string(Ran.count() / 1000) + "." +
+                     std::to_string(Ran.count() / 100 % 10) +
+                     " s: " + std::to_string(begun > Residents ? begun - Residents : 0) + " of " +
+                     std::to_string(Workgroups) + " workgroups have ended, " + std::to_string(Residents) +
+                     (Residents == 1 ? " is" : " are") + " under way";
+  size_t told = 0;
+  for (auto it = Seen.begin(); it != Seen.end() && told < kMaxWorkgroups; ++it, ++told)
+    text += it->second;
+  if (Residents > told)
+    text += "\n  and " + std::to_string(Residents - told) + " more";
+  Launch.launch->standing(text);
+}
+
+WatchPost::WatchPost(Watchdog &watchdog, Residents residents) : Dog(watchdog), GetResidents(std::move(residents)) {
+  std::lock_guard lock(Dog.Mutex);
+  ++Dog.Posts;
+  Answered = Dog.Round.load(std::memory_order_relaxed);
+}
+
+WatchPost::~WatchPost() {
+  std::lock_guard lock(Dog.Mutex);
+  --Dog.Posts;
+  if (Answered != Dog.Round.load(std::memory_order_relaxed) && --Dog.Missing == 0)
+    Dog.tell();
+}
+
+/// With the lock.
+void WatchPost::answer(std::vector<Standing> residents) {
+  Answered = Dog.Round.load(std::memory_order_relaxed);
+  Dog.Residents += residents.size();
+  std::sort(residents.begin(), residents.end(),
+            [](const Standing &a, const Standing &b) { return a.group->linearId < b.group->linearId; });
+  residents.resize(std::min(residents.size(), kMaxWorkgroups));
+  for (const Standing &r : residents) {
+    std::string &text = Dog.Seen[r.group->linearId];
+    text = "\n  workgroup (" + std::to_string(r.group->id[0]) + "," + std::to_string(r.group->id[1]) + "," +
+           std::to_string(r.group->id[2]) + "):";
+    for (const std::string &line : linesOfWaves(*r.group, r.waiting))
       text += "\n    " + line;
   }
-  if (residents.size() > kMaxWorkgroups)
-    text += "\n  and " + std::to_string(residents.size() - kMaxWorkgroups) + " more";
-  Launch.launch->standing(text);
+  if (--Dog.Missing == 0)
+    Dog.tell();
+}
+
+void WatchPost::look() {
+  const auto ran = std::chrono::duration_cast<std::chrono::milliseconds>(Watchdog::Clock::now() - Dog.Begin);
+  if (ran.count() < Dog.NextMs.load(std::memory_order_relaxed) && Dog.Round.load(std::memory_order_relaxed) == Answered)
+    return;
+  std::lock_guard lock(Dog.Mutex);
+  if (Dog.Missing == 0 && ran.count() >= Dog.NextMs.load(std::memory_order_relaxed)) {
+    int64_t next = Dog.NextMs.load(std::memory_order_relaxed);
+    while (next <= ran.count())
+      next *= 2;
+    Dog.NextMs.store(next, std::memory_order_relaxed);
+    Dog.call(ran);
+  }
+  if (Dog.Round.load(std::memory_order_relaxed) != Answered)
+    answer(GetResidents());
 }
 
 } // namespace wavesan::cpu::engine

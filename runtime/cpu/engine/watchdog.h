@@ -8,8 +8,11 @@
 
 #include "workgroup.h"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,30 +22,60 @@ namespace wavesan::cpu::engine {
 /// `waiting`: waves that wait at the barrier of the workgroup.
 std::vector<std::string> linesOfWaves(const Workgroup &group, uint64_t waiting);
 
-/// Of one launch; used by the thread that executes it.
+class WatchPost;
+
+/// Of one launch. Each thread that executes workgroups of it has a WatchPost, and describes its own ones.
 class Watchdog {
+public:
+  /// `begun`: how many workgroups have been started.
+  Watchdog(const LaunchState &launch, uint64_t workgroups, std::function<uint64_t()> begun);
+
+private:
+  friend class WatchPost;
+  using Clock = std::chrono::steady_clock;
+  using Description = std::map<uint64_t, std::string>; ///< of workgroups, by their linear ids
+
+  void call(std::chrono::milliseconds ran);
+  void tell();
+
+  const LaunchState &Launch;
+  const uint64_t Workgroups;
+  const std::function<uint64_t()> Begun;
+  const Clock::time_point Begin = Clock::now();
+  std::atomic<int64_t> NextMs;    ///< when to say something next
+  std::atomic<uint64_t> Round{0}; ///< grows when the posts are to describe what they see
+
+  std::mutex Mutex;                ///< guards the rest
+  uint32_t Posts = 0, Missing = 0; ///< all; those that have not answered in this round
+  std::chrono::milliseconds Ran{0};
+  uint64_t Residents = 0;
+  Description Seen;
+};
+
+class WatchPost {
 public:
   /// A resident workgroup.
   struct Standing {
     const Workgroup *group;
     uint64_t waiting;
   };
-  /// Returns the resident workgroups; `ended`: how many have ended.
-  using Residents = std::function<std::vector<Standing>(uint64_t &ended)>;
+  /// Returns this thread's resident workgroups.
+  using Residents = std::function<std::vector<Standing>()>;
 
-  Watchdog(const LaunchState &launch, uint64_t workgroups, Residents residents);
+  WatchPost(Watchdog &watchdog, Residents residents);
+  ~WatchPost();
+  WatchPost(const WatchPost &) = delete;
+  WatchPost &operator=(const WatchPost &) = delete;
 
-  /// A wave has executed some thousands of operations: next to those a look at the clock costs nothing.
+  /// A wave of this thread has executed some thousands of operations: next to those a look at the clock costs nothing.
   void look();
 
 private:
-  using Clock = std::chrono::steady_clock;
+  void answer(std::vector<Standing> residents);
 
-  const LaunchState &Launch;
-  const uint64_t Workgroups;
+  Watchdog &Dog;
   const Residents GetResidents;
-  const Clock::time_point Begin = Clock::now();
-  std::chrono::milliseconds Next;
+  uint64_t Answered;
 };
 
 } // namespace wavesan::cpu::engine

@@ -14,6 +14,7 @@
 #include "random.h"
 #include "wave.h"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -69,8 +70,6 @@ struct GridBarriers {
   std::map<uint32_t, Barrier> barriers;
 };
 
-class Watchdog;
-
 /// What the waves of a launch need from the program. Shared by all threads of the launch.
 struct LaunchState {
   const Launch *launch = nullptr;
@@ -78,6 +77,8 @@ struct LaunchState {
   std::byte *launchBank = nullptr;
   uint32_t waveSize = 64;
   uint32_t staticLdsBytes = 0;
+  /// Waves take turns of up to so many more operations, as powers of two: where nobody watches, most turns may be longer.
+  uint32_t quantumBits = 0;
   uint64_t implicitArg = 0;
   /// Decodes on first use; null with *error set when the function has no body. Thread-safe.
   const Function *(*function)(LaunchState &, const void *llvmFunction, const char **error) = nullptr;
@@ -89,11 +90,14 @@ struct LaunchState {
   const BarrierMap *barriers = nullptr; ///< null if the kernel has none, or if nobody listens
   void *hookData = nullptr; ///< WaveView::dispatchData
   GridBarriers *gridBarriers = nullptr;
-  uint64_t progress = 0;    ///< grows when a workgroup does something new (stuck_check.h)
   OrderForcer forcer;
-  bool alone = true;        ///< no other workgroup of the launch is resident
-  Watchdog *watchdog = nullptr;
+  bool alone = true;        ///< no other workgroup of the launch is resident; changes only where one thread executes it
+  /// The lowest workgroup that has failed (crew.h): those behind it are given up.
+  std::atomic<uint64_t> failedAt{~uint64_t(0)};
+  alignas(64) std::atomic<uint64_t> progress{0}; ///< grows when a workgroup does something new (stuck_check.h)
 };
+
+class WatchPost;
 
 struct Workgroup {
   LaunchState *launch = nullptr;
@@ -112,6 +116,7 @@ struct Workgroup {
   Random random;
   uint32_t quantumRange = 1;
   uint64_t clock = 0; ///< operations executed; what the clock intrinsics read
+  WatchPost *watch = nullptr; ///< of the thread that executes the workgroup; null: nobody watches (watchdog.h)
 
   void arrive();
   void completeBarrierIfDone();
@@ -119,6 +124,13 @@ struct Workgroup {
   bool mustWait(const WaveState &w) const {
     return w.named.waits() ? !named.passed(w.named) : w.barrierPhase > barrierPhase;
   }
+  /// Another workgroup has failed, and this one is not waited for: it stands behind that one, or has executed so much that
+  /// it may never end.
+  bool givenUp() const {
+    const uint64_t failed = launch->failedAt.load(std::memory_order_relaxed);
+    return failed < linearId || (failed != ~uint64_t(0) && clock > kPatience);
+  }
+  static constexpr uint64_t kPatience = uint64_t(1) << 25;
   int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }
 };
 
