@@ -63,6 +63,9 @@ WAVESAN_INLINE uint64_t uniform(uint64_t v) {
   return uint64_t(uniform(uint32_t(v))) | uint64_t(uniform(uint32_t(v >> 32))) << 32;
 }
 
+/// The same value, of which the compiler knows nothing: what is computed from it is computed again, not kept.
+WAVESAN_INLINE uint32_t again(uint32_t v) { return uniform(v); }
+
 template <class Pointer> WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
   uint64_t e = expected;
   const bool done = __scoped_atomic_compare_exchange_n(p, &e, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED,

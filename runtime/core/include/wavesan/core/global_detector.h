@@ -48,18 +48,28 @@ enum class GlobalOrder : uint32_t {
 
 struct GlobalFinding {
   uint64_t previous = 0; ///< GlobalSlot; 0: none
-  GlobalOrder order = GlobalOrder::Before;
-  uint32_t side = 0; ///< of the previous access
-  bool lost = false; ///< a side of plain accesses that it was compared with could not keep a record
-  bool lostAtomic = false; ///< the same of atomics
+  uint32_t flags = 0;    ///< GlobalFlags
+  constexpr GlobalOrder order() const { return GlobalOrder(flags & 3u); }
+  constexpr uint32_t side() const { return flags >> 2 & 7u; } ///< of the previous access
+};
+
+/// Bits 0-1: GlobalOrder; bits 2-4: GlobalSide of what was found. Single bits in one word: lanes differ in them, and each truth
+/// value of a wave would take scalar registers.
+enum GlobalFlags : uint32_t {
+  kFoundLost = 1u << 5,       ///< a side of plain accesses that it was compared with could not keep a record
+  kFoundLostAtomic = 1u << 6, ///< the same of atomics
+  kFirstBefore = 1u << 7,     ///< of the own side's records: it comes before
+  kSecondBefore = 1u << 8,
+  kLossHard = 1u << 9, ///< notKept()
+  kLossOwn = 1u << 10, ///< evictedOwn()
 };
 
 // Platform concept:
 //   uint64_t load(uint32_t slot)
 //   bool compareExchange(uint32_t slot, uint64_t expected, uint64_t desired)
 //   void publishBeforeLook()
-//   GlobalOrder order(uint32_t wave, uint32_t generation)   // of another wave
-//   bool locationKnown()          // every atomic write to the location so far comes before the accessor
+//   GlobalOrder order(uint32_t wave, uint32_t generation)   // also of the own wave
+//   uint64_t acquirer()           // GlobalVariable::acquirer, if it has acquired all atomic writes to the location; else ~0
 //   void evictedOwn()             // the accessor's wave: its record was not kept, two of its workgroup stand for it
 //   void notKept()                // a record was lost that none stands for
 
@@ -78,108 +88,111 @@ constexpr bool conflictingGlobal(uint32_t side, GlobalSlot s, const GlobalAccess
   return (a.write || s.write()) && !sameWorkgroup && (a.narrow || s.narrow());
 }
 
+/// One row of the table above: the slot of the own side to write, 2 for none; what to write; and losses in `flags`.
+constexpr uint32_t chooseGlobal(GlobalSlot s0, GlobalSlot s1, const GlobalAccessor &a, uint64_t &desired, uint32_t &flags) {
+  const GlobalSlot want = a.slot();
+  const uint32_t group = a.wave >> a.waveBits;
+  desired = want.bits();
+  if ((s0.who() == want.who() && coversGlobal(s0, want)) || (s1.who() == want.who() && coversGlobal(s1, want)))
+    return 2;
+  if (!s0.empty() && (flags & kFirstBefore) && coversGlobal(want, s0))
+    return 0;
+  if (!s1.empty() && (flags & kSecondBefore) && coversGlobal(want, s1))
+    return 1;
+  for (uint32_t i = 0; i < 2; ++i) {
+    const GlobalSlot s = i ? s1 : s0;
+    if (s.who() == want.who() && s.site() == a.site && s.write() == a.write && s.narrow() == a.narrow) {
+      desired |= s.bits();
+      return i;
+    }
+  }
+  if (s0.empty())
+    return 0;
+  if (s1.empty())
+    return 1;
+  desired |= GlobalSlot::kLost;
+  if (coversGlobal(want, s0) && !coversGlobal(s0, want))
+    return 0;
+  if (coversGlobal(want, s1) && !coversGlobal(s1, want))
+    return 1;
+  const uint32_t wave0 = s0.wave(a.generationBits), wave1 = s1.wave(a.generationBits);
+  const uint32_t group0 = wave0 >> a.waveBits;
+  if (group0 == wave1 >> a.waveBits && group != group0) {
+    flags |= coversGlobal(s0, s1) ? 0u : kLossHard;
+    return 1;
+  }
+  flags |= coversGlobal(s0, want) && coversGlobal(s1, want) && wave0 != wave1 ? 0u : kLossHard;
+  flags |= group0 == group ? kLossOwn : 0u;
+  desired = s0.bits() | GlobalSlot::kLost;
+  return s0.lost() ? 2 : 0; // nothing is left to do once the loss has been noted
+}
+
 /// Records the access and compares it with the others.
 template <class Platform> inline GlobalFinding checkGlobalGranule(Platform &p, const GlobalAccessor &a) {
   const uint32_t own = a.side();
-  const GlobalSlot want = a.slot();
   const uint32_t group = a.wave >> a.waveBits;
-  bool hardLoss = false, softLoss = false;
+  uint32_t losses = 0;
   for (;;) {
     GlobalFinding found;
     uint64_t mine0 = 0, mine1 = 0;
-    bool before0 = false, before1 = false;
+    // The last round asks for the location as a whole: the last block resets its ticket, and who has acquired all atomic
+    // writes comes behind them.
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < abi::kGlobalSlots; ++i) {
+    for (uint32_t i = 0; i <= abi::kGlobalSlots; ++i) {
       const uint32_t side = i & ~1u;
-      if (side == kPlainReads && !a.write && own != kPlainReads)
+      const bool location = i == abi::kGlobalSlots;
+      if (location && (a.atomic || ((found.flags & kFoundLostAtomic) == 0 && (found.previous == 0 || found.side() != kAtomics))))
+        break;
+      const uint64_t bits = location ? p.acquirer() : p.load(i);
+      const GlobalSlot s(bits);
+      if (location ? bits == ~uint64_t(0) : s.empty())
         continue;
-      const GlobalSlot s(p.load(i));
-      if (s.empty())
-        continue;
-      const uint32_t wave = s.wave(a.generationBits);
-      const bool conflicts = wave != a.wave && (s.bytes() & a.bytes) != 0 &&
+      const uint32_t wave = location ? uint32_t(bits >> 32) : s.wave(a.generationBits);
+      const uint32_t generation = location ? uint32_t(bits) : s.generation(a.generationBits);
+      const bool conflicts = !location && wave != a.wave && (s.bytes() & a.bytes) != 0 &&
                              conflictingGlobal(side, s, a, wave >> a.waveBits == group);
       GlobalOrder order = GlobalOrder::Before;
-      if (wave != a.wave && (conflicts || side == own))
-        order = p.order(wave, s.generation(a.generationBits));
+      if (conflicts || side == own || location)
+        order = p.order(wave, generation);
+      if (location) {
+        if (order == GlobalOrder::Before) {
+          found.flags &= ~uint32_t(kFoundLostAtomic);
+          if (found.side() == kAtomics)
+            found.previous = 0;
+        }
+        break;
+      }
       if (side == own) {
-        (i & 1 ? mine1 : mine0) = s.bits();
-        (i & 1 ? before1 : before0) = order == GlobalOrder::Before;
+        (i & 1 ? mine1 : mine0) = bits;
+        if (order == GlobalOrder::Before)
+          found.flags |= i & 1 ? kSecondBefore : kFirstBefore;
       }
       // A side whose records cannot conflict with this access has lost nothing that could.
-      if (s.lost() && side == kAtomics)
-        found.lostAtomic |= !a.atomic;
-      else if (s.lost())
-        found.lost |= side == kPlainWrites || a.write;
+      if (s.lost() && side == kAtomics ? !a.atomic : s.lost() && (side == kPlainWrites || a.write))
+        found.flags |= side == kAtomics ? kFoundLostAtomic : kFoundLost;
       if (conflicts && order != GlobalOrder::Before &&
-          (found.previous == 0 || (found.order == GlobalOrder::Unknown && order != GlobalOrder::Unknown)))
-        found.previous = s.bits(), found.order = order, found.side = side;
-    }
-
-    // The table above.
-    const GlobalSlot s0(mine0), s1(mine1);
-    const uint32_t wave0 = s0.wave(a.generationBits), wave1 = s1.wave(a.generationBits);
-    const bool own0 = !s0.empty() && wave0 == a.wave, own1 = !s1.empty() && wave1 == a.wave;
-    const bool covered0 = !s0.empty() && coversGlobal(want, s0), covered1 = !s1.empty() && coversGlobal(want, s1);
-    uint64_t desired = want.bits();
-    uint32_t choice = 2;
-    bool hard = false, soft = false, ownLoss = false;
-    if ((own0 && s0.who() == want.who() && coversGlobal(s0, want)) ||
-        (own1 && s1.who() == want.who() && coversGlobal(s1, want))) {
-      choice = 2;
-    } else if (covered0 && before0) {
-      choice = 0;
-    } else if (covered1 && before1) {
-      choice = 1;
-    } else if (own0 && s0.who() == want.who() && s0.site() == a.site && s0.write() == a.write && s0.narrow() == a.narrow) {
-      choice = 0, desired |= s0.bits();
-    } else if (own1 && s1.who() == want.who() && s1.site() == a.site && s1.write() == a.write && s1.narrow() == a.narrow) {
-      choice = 1, desired |= s1.bits();
-    } else if (s0.empty()) {
-      choice = 0;
-    } else if (s1.empty()) {
-      choice = 1;
-    } else {
-      const uint32_t group0 = wave0 >> a.waveBits, group1 = wave1 >> a.waveBits;
-      const bool replace0 = covered0 && !coversGlobal(s0, want), replace1 = covered1 && !coversGlobal(s1, want);
-      soft = true;
-      if (replace0) {
-        choice = 0;
-      } else if (replace1) {
-        choice = 1;
-      } else if (group0 == group1 && group != group0) {
-        choice = 1;
-        hard = !coversGlobal(s0, s1);
-      } else {
-        hard = !(coversGlobal(s0, want) && coversGlobal(s1, want)) || wave0 == wave1;
-        ownLoss = group0 == group;
-        // Nothing is left to do once the loss has been noted.
-        choice = s0.lost() ? 2 : 0;
-        desired = s0.bits();
+          (found.previous == 0 || (found.order() == GlobalOrder::Unknown && order != GlobalOrder::Unknown))) {
+        found.previous = bits;
+        found.flags = (found.flags & ~31u) | uint32_t(order) | side << 2;
       }
-      desired |= GlobalSlot::kLost;
     }
+    uint64_t desired;
+    uint32_t flags = found.flags;
+    const uint32_t choice = chooseGlobal(GlobalSlot(mine0), GlobalSlot(mine1), a, desired, flags);
     if (choice != 2) {
       const uint64_t expected = choice == 0 ? mine0 : mine1;
       // A failure means that another publication succeeded. A loss that was noted stays noted.
-      if (p.compareExchange(own + choice, expected, desired | (expected & GlobalSlot::kLost))) {
-        hardLoss |= hard;
-        softLoss |= soft && ownLoss;
-        p.publishBeforeLook();
-      }
+      if (p.compareExchange(own + choice, expected, desired | (expected & GlobalSlot::kLost)))
+        losses |= flags;
+      p.publishBeforeLook();
       continue;
     }
-    hardLoss |= hard;
-    softLoss |= soft && ownLoss;
-    if (softLoss)
-      p.evictedOwn();
-    if (hardLoss)
-      p.notKept();
-    // The last block resets its ticket: who has acquired all atomic writes comes behind them.
-    if (!a.atomic && (found.lostAtomic || (found.previous != 0 && found.side == kAtomics)) && p.locationKnown()) {
-      found.lostAtomic = false;
-      if (found.side == kAtomics)
-        found.previous = 0;
+    losses |= flags;
+    if (losses & (kLossOwn | kLossHard)) {
+      if (losses & kLossOwn)
+        p.evictedOwn();
+      if (losses & kLossHard)
+        p.notKept();
     }
     return found;
   }
