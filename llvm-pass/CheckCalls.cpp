@@ -41,10 +41,12 @@ static void splitAddress(CallBase &Check) {
   APInt Offset(Layout.getIndexTypeSizeInBits(Pointer->getType()), 0);
   Value *Base = Pointer->stripAndAccumulateConstantOffsets(Layout, Offset, /*AllowNonInbounds=*/true);
   auto *Known = dyn_cast<ConstantInt>(Check.getArgOperand(abi::kCheckOffset));
-  // Without a base the address is a constant as a whole.
-  if (!Known || isa<Constant>(Base) || Base->getType() != Pointer->getType() || Offset.isZero())
+  // Without a base the address is a constant as a whole. The offset has 32 bits.
+  if (!Known || isa<Constant>(Base) || Offset.isZero() || !Offset.isSignedIntN(31))
     return;
   IRBuilder<> B(&Check);
+  if (Base->getType() != Pointer->getType()) // a cast to generic was between the two
+    Base = B.CreateAddrSpaceCast(Base, Pointer->getType());
   Check.setArgOperand(abi::kCheckAddress, B.CreatePtrToInt(Base, Address->getType()));
   Check.setArgOperand(abi::kCheckOffset, B.getInt32(uint32_t(Known->getZExtValue() + uint64_t(Offset.getSExtValue()))));
 }
@@ -52,7 +54,7 @@ static void splitAddress(CallBase &Check) {
 static bool isCheck(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   Function *Callee = Call ? directCallee(*Call) : nullptr;
-  return Callee && Callee->getName() == abi::kCheckSymbol;
+  return Callee && (Callee->getName() == abi::kCheckSymbol || Callee->getName() == abi::kGlobalCheckSymbol);
 }
 
 /// Makes one value of several, at least one of them new: computed late, it keeps those occupied.

@@ -134,7 +134,7 @@ Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions) {
       LinkedVariables.push_back(&V);
     }
 
-  for (const char *OutOfLine : {abi::kCheckSymbol, abi::kBarrierSymbol})
+  for (const char *OutOfLine : abi::kOutOfLineSymbols)
     if (Function *Check = M.getFunction(OutOfLine))
       if (Error E = prepareCheck(*Check))
         return E;

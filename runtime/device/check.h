@@ -35,11 +35,11 @@ template <class Cells> struct FirstConflict : ShadowMemory<Cells> {
 /// The calling wave, as its record in LDS says.
 struct Observer {
   Shape shape;
-  uint32_t ldsBytes;
+  uint32_t ldsBytes, record; ///< record: LDS byte offset
   core::Accessor accessor;
   WAVESAN_INLINE Lds<abi::WorkgroupState> *head() const { return ldsAt<abi::WorkgroupState>(shape.stateOffset()); }
   WAVESAN_INLINE uint64_t cells() const {
-    return shape.cellsInLds() ? shape.stateOffset() + uint32_t(sizeof(abi::WorkgroupState)) : uniform(head()->cells);
+    return shape.cellsInLds() ? uniform(ldsAt<abi::WaveRecord>(record)->ldsCells) : uniform(head()->cells);
   }
 };
 
@@ -53,6 +53,7 @@ WAVESAN_INLINE Observer observe(uint32_t recordOffset, Operation op) {
   const Shape s(uniform(shape));
   return {s,
           uniform(ldsBytes),
+          recordOffset,
           {s.wave(), laneId(), op.site(), core::slotGeneration(uniform(generation)), uniform(epoch), op.write(),
            op.atomic()}};
 }

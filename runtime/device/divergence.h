@@ -11,7 +11,7 @@
 #ifndef WAVESAN_DEVICE_DIVERGENCE_H
 #define WAVESAN_DEVICE_DIVERGENCE_H
 
-#include "check.h"
+#include "global_order.h"
 
 namespace wavesan::device {
 
@@ -55,6 +55,7 @@ WAVESAN_INLINE bool endedBefore(uint32_t stateOffset, uint32_t epoch, uint32_t w
 extern "C" WAVESAN_OUT_OF_LINE void __wavesan_barrier_met(uint32_t record, uint32_t site, uint32_t waves,
                                                           uint32_t lanes) {
   makeUniform(record, site, waves, lanes);
+  joinWorkgroup(OrderView(record), waves);
   auto *own = ldsAt<abi::WaveRecord>(record);
   const Shape shape(uniform(own->shape));
   const uint32_t state = shape.stateOffset(), wave = shape.wave();

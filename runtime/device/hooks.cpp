@@ -5,6 +5,7 @@
 // every module and inlines into the twins. Ground rules: nothing is allocated, nothing outside is called, and
 // nothing that the program computes changes.
 #include "divergence.h"
+#include "global_check.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
 
@@ -16,6 +17,11 @@ WAVESAN_INLINE uint32_t sizeAlong(const Global<abi::DispatchContext> *ctx, uint3
   uint32_t full = ctx->workgroupSize[dimension];
   uint64_t rest = uint64_t(ctx->gridSize[dimension]) - uint64_t(workgroup) * full;
   return rest < full ? uint32_t(rest) : full;
+}
+
+WAVESAN_INLINE uint32_t groupsAlong(const Global<abi::DispatchContext> *ctx, uint32_t dimension) {
+  const uint32_t size = ctx->workgroupSize[dimension], grid = ctx->gridSize[dimension];
+  return grid / size + (grid % size != 0);
 }
 
 /// Takes a free slot of the pool. There are at least as many slots as workgroups can be resident, and each is given
@@ -47,6 +53,24 @@ WAVESAN_INLINE void checkAccess(PrivateState *s, uint32_t address, uint32_t size
   __wavesan_check(address, 0, size, s->record, Operation(site, info).bits, variable);
 }
 
+WAVESAN_INLINE void checkGlobal(PrivateState *s, const void *address, uint32_t size, uint32_t info, uint32_t site) {
+  __wavesan_global_check(uint64_t(address), 0, size, s->record, Operation::global(site, info).bits);
+}
+
+WAVESAN_INLINE bool isLds(const void *address) {
+  return __builtin_amdgcn_is_shared((const __attribute__((address_space(0))) void *)address);
+}
+/// Global memory, of a generic address that is not LDS.
+WAVESAN_INLINE bool isGlobal(const void *address) {
+  return !__builtin_amdgcn_is_private((const __attribute__((address_space(0))) void *)address);
+}
+
+/// An atomic that writes may publish something.
+WAVESAN_INLINE void release(PrivateState *s, const void *address, uint32_t info) {
+  if ((abi::accessBits(info) & abi::kAccessAtomic) && (abi::accessBits(info) & abi::kAccessWrite))
+    __wavesan_global_release(uint64_t(address), s->record, info);
+}
+
 /// Longer than LDS is as long as LDS.
 WAVESAN_INLINE uint32_t shortened(uint64_t length) { return length > ~0u ? ~0u : uint32_t(length); }
 
@@ -73,7 +97,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   const uint32_t cellBytes = uint32_t(abi::shadowBytes(ctx->ldsBytes, ctx->granuleLog2));
 
   // LDS is not cleared between workgroups.
-  const uint32_t words = (uint32_t(sizeof(abi::WorkgroupState)) + (inLds ? cellBytes : 0)) / 8;
+  const uint32_t waves = (threads + ctx->waveSize - 1) >> waveSizeLog2;
+  const uint32_t words = (abi::workgroupStateBytes(ctx->wavesPerWorkgroup) + (inLds ? cellBytes : 0)) / 8;
   for (uint32_t i = tid; i < words; i += threads)
     *ldsAt<uint64_t>(state + i * 8) = 0;
   workgroupBarrier();
@@ -93,6 +118,7 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   auto *record = recordOf(state, wave);
   record->shape = Shape(ctx->granuleLog2, wave, inLds, state).bits;
   record->ldsBytes = ctx->ldsBytes;
+  record->ldsCells = state + abi::workgroupStateBytes(ctx->wavesPerWorkgroup);
   s->record = uint32_t((uint64_t)record);
   const uint32_t rest = threads - (wave << waveSizeLog2);
   s->laneCount = rest < ctx->waveSize ? rest : ctx->waveSize;
@@ -101,7 +127,30 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   head->workgroup[0] = gx;
   head->workgroup[1] = gy;
   head->workgroup[2] = gz;
-  s->waveCount = (threads + ctx->waveSize - 1) >> waveSizeLog2;
+  head->waveCount = waves;
+  s->waveCount = waves;
+  if (const auto *g = globalAt<const abi::GlobalMemory>(ctx->globalMemory); ctx->globalMemory != 0) {
+    const uint32_t number = gx + groupsAlong(ctx, 0) * (gy + groupsAlong(ctx, 1) * gz);
+    head->number = number;
+    head->shadowPages = g->pages;
+    head->order = g->order;
+    head->pageCount = g->pageCount;
+    head->stamp = g->stamp;
+    head->waveBits = g->waveBits;
+    head->generationBits = g->generationBits;
+    head->rowCount = g->rowCount;
+    head->rowEntries = g->rowEntries;
+    head->variableCount = g->variableCount;
+    head->lockCount = g->lockCount;
+    head->shadowKeys = g->keys;
+    auto *own = OrderView(s->record).waveAt(number << g->waveBits | wave);
+    storeDevice(&own->released, 0u);
+    storeDevice(&own->grid[0], 0u);
+    storeDevice(&own->grid[1], 0u);
+    storeDevice(&own->lost, 0u);
+    deviceRelease();
+  }
+  record->globalComplete = 1; // slot generations begin there
 }
 
 HOOK __wavesan_kernel_end(PrivateState *s) {
@@ -113,12 +162,15 @@ HOOK __wavesan_kernel_end(PrivateState *s) {
         __scoped_atomic_fetch_add(&record->lanesEnded, active, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
     if (before + active == s->laneCount) {
       auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
-      addCounter(&counters->checkedAccesses, record->checked);
+      addCounter(&counters->checkedAccesses, record->checked + record->globalChecked);
+      addCounter(&counters->globalAccesses, record->globalChecked);
       storeShared(&record->endEpoch, loadShared(&record->epoch) + 1);
       ldsFence();
       auto *head = ldsAt<abi::WorkgroupState>(Shape(record->shape).stateOffset());
       const uint32_t finished =
           __scoped_atomic_fetch_add(&head->wavesFinished, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+      if (finished + 1 == s->waveCount)
+        __wavesan_global_end(s->record, s->waveCount);
       if (!Shape(record->shape).cellsInLds() && finished + 1 == s->waveCount) {
         auto *locks = globalAt<uint32_t>(contextOf(s->context)->slotLocks);
         __scoped_atomic_store_n(&locks[head->slot], 0u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
@@ -136,20 +188,20 @@ HOOK __wavesan_lds_range(PrivateState *s, uint32_t address, uint64_t length, uin
   checkAccess(s, address, shortened(length), info, site, variable);
 }
 
-WAVESAN_INLINE bool isLds(const void *address) {
-  return __builtin_amdgcn_is_shared((const __attribute__((address_space(0))) void *)address);
-}
-
 HOOK __wavesan_generic_access(PrivateState *s, void *address, uint32_t info, uint32_t site) {
-  if (!isLds(address))
-    return;
-  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), abi::accessSize(info), info, site, abi::kNoVariable);
+  if (isLds(address)) {
+    checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), abi::accessSize(info), info, site, abi::kNoVariable);
+  } else if (isGlobal(address)) {
+    checkGlobal(s, address, abi::accessSize(info), info, site);
+    release(s, address, info);
+  }
 }
 
 HOOK __wavesan_generic_range(PrivateState *s, void *address, uint64_t length, uint32_t info, uint32_t site) {
-  if (!isLds(address))
-    return;
-  checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), shortened(length), info, site, abi::kNoVariable);
+  if (isLds(address))
+    checkAccess(s, uint32_t(uint64_t((Lds<char> *)address)), shortened(length), info, site, abi::kNoVariable);
+  else if (isGlobal(address))
+    checkGlobal(s, address, shortened(length), info, site);
 }
 
 HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t site) {
@@ -158,6 +210,10 @@ HOOK __wavesan_barrier_arrive(PrivateState *s, uint32_t site) {
   storeShared(arrivedAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()), site);
   storeShared(barrierGenerationAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()),
               core::barrierGenerationOf(loadShared(&record->generation)));
+  const uint32_t generation = loadShared(&record->globalGeneration) + 1;
+  storeShared(globalBarrierAt(shape.stateOffset(), loadShared(&record->epoch) + 1, shape.wave()),
+              core::GlobalArrival(loadShared(&record->globalComplete), generation).bits());
+  storeShared(&record->globalGeneration, generation); // what follows is told from what came before
   // The others read it behind the barrier.
   ldsFence();
 }
@@ -169,7 +225,9 @@ HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t site) {
   storeShared(&record->epoch, epoch);
   const bool lost = core::lostLiveRecord(loadShared(&record->evictedGeneration),
                                          loadShared(barrierGenerationAt(shape.stateOffset(), epoch, shape.wave())));
-  if (__builtin_expect(lost, 0) && isFirstActiveLane()) {
+  const core::GlobalArrival arrival(loadShared(globalBarrierAt(shape.stateOffset(), epoch, shape.wave())));
+  const bool lostGlobal = core::lostLiveRecord(loadShared(&record->globalEvicted), arrival.complete());
+  if (__builtin_expect(lost || lostGlobal, 0) && isFirstActiveLane()) {
     auto *counters = (Global<abi::DispatchCounters> *)contextOf(s->context)->counters;
     addCounter(&counters->historyOverflow, 1);
   }
@@ -179,23 +237,41 @@ HOOK __wavesan_barrier_leave(PrivateState *s, uint32_t site) {
 HOOK __wavesan_fence(PrivateState *s, uint32_t info) {
   if (core::fenceCompletesLds(info))
     nextGeneration(s);
+  constexpr uint32_t kOrders = abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst;
+  if ((abi::fenceBits(info) & abi::kFenceGlobal) && (abi::fenceBits(info) & kOrders) &&
+      abi::fenceScope(info) >= abi::Scope::Workgroup)
+    __wavesan_global_fence(s->record, info);
 }
 
 HOOK __wavesan_wait(PrivateState *s, uint32_t info) {
   if (info & abi::kWaitLds)
     nextGeneration(s);
+  if (info & abi::kWaitVmem) {
+    auto *record = recordOf(s);
+    const uint32_t generation = loadShared(&record->globalGeneration) + 1;
+    storeShared(&record->globalGeneration, generation);
+    storeShared(&record->globalComplete, generation + 1);
+  }
 }
 
-// Global memory and asynchronous copies are not checked on a GPU yet, and named barriers not followed: these hooks vanish when
-// they are inlined, and the tool says so (DispatchCounters::checkedSpaces stays without kChecksGlobal, kChecksCopies and
-// kFollowsNamedBarriers).
+HOOK __wavesan_global_access(PrivateState *s, void *address, uint32_t info, uint32_t site) {
+  checkGlobal(s, address, abi::accessSize(info), info, site);
+  release(s, address, info);
+}
+HOOK __wavesan_global_range(PrivateState *s, void *address, uint64_t length, uint32_t info, uint32_t site) {
+  checkGlobal(s, address, shortened(length), info, site);
+}
+HOOK __wavesan_atomic_done(PrivateState *s, void *address, uint32_t info, uint32_t, bool wrote) {
+  if ((abi::accessBits(info) & abi::kAccessRead) && !isLds(address) && isGlobal(address))
+    __wavesan_global_acquire(uint64_t(address), s->record, info, wrote);
+}
+HOOK __wavesan_grid_arrive(PrivateState *s, uint32_t) { __wavesan_global_grid(s->record, 0); }
+HOOK __wavesan_grid_leave(PrivateState *s, uint32_t) { __wavesan_global_grid(s->record, 1); }
+
+// Asynchronous copies are not checked on a GPU yet, and named barriers not followed: these hooks vanish when they are
+// inlined, and the tool says so (DispatchCounters::checkedSpaces stays without kChecksCopies and kFollowsNamedBarriers).
 HOOK __wavesan_lds_copy(PrivateState *, uint32_t, uint32_t, uint32_t, uint32_t) {}
 HOOK __wavesan_vmem_issued(PrivateState *, uint32_t) {}
 HOOK __wavesan_named_barrier(PrivateState *, uint32_t, uint32_t, uint32_t) {}
-HOOK __wavesan_grid_arrive(PrivateState *, uint32_t) {}
-HOOK __wavesan_grid_leave(PrivateState *, uint32_t) {}
-HOOK __wavesan_global_access(PrivateState *, void *, uint32_t, uint32_t) {}
-HOOK __wavesan_global_range(PrivateState *, void *, uint64_t, uint32_t, uint32_t) {}
-HOOK __wavesan_atomic_done(PrivateState *, void *, uint32_t, uint32_t, bool) {}
 
 } // namespace wavesan::device

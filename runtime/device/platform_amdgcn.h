@@ -38,13 +38,13 @@ WAVESAN_INLINE Lds<abi::WaveRecord> *recordOf(uint32_t stateOffset, uint32_t wav
                                 wave * uint32_t(sizeof(abi::WaveRecord)));
 }
 WAVESAN_INLINE Lds<uint32_t> *barrierGenerationAt(uint32_t stateOffset, uint32_t epoch, uint32_t wave) {
-  return ldsAt<uint32_t>(stateOffset + uint32_t(__builtin_offsetof(abi::WorkgroupState, barrierGeneration)) +
-                         ((epoch % abi::kEpochBuffers) * abi::kMaxWavesPerWorkgroup + wave) * 4);
+  return &recordOf(stateOffset, wave)->barrierGeneration[epoch % abi::kEpochBuffers];
 }
-
+WAVESAN_INLINE Lds<uint32_t> *globalBarrierAt(uint32_t stateOffset, uint32_t epoch, uint32_t wave) {
+  return &recordOf(stateOffset, wave)->globalBarrier[epoch % abi::kEpochBuffers];
+}
 WAVESAN_INLINE Lds<uint32_t> *arrivedAt(uint32_t stateOffset, uint32_t epoch, uint32_t wave) {
-  return ldsAt<uint32_t>(stateOffset + uint32_t(__builtin_offsetof(abi::WorkgroupState, arrivedAt)) +
-                         ((epoch & 1) * abi::kMaxWavesPerWorkgroup + wave) * 4);
+  return &recordOf(stateOffset, wave)->arrivedAt[epoch & 1];
 }
 
 template <class Pointer> WAVESAN_INLINE auto loadShared(Pointer p) {
@@ -63,6 +63,9 @@ WAVESAN_INLINE uint64_t uniform(uint64_t v) {
   return uint64_t(uniform(uint32_t(v))) | uint64_t(uniform(uint32_t(v >> 32))) << 32;
 }
 
+/// The same value, of which the compiler knows nothing: what is computed from it is computed again, not kept.
+WAVESAN_INLINE uint32_t again(uint32_t v) { return uniform(v); }
+
 template <class Pointer> WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
   uint64_t e = expected;
   const bool done = __scoped_atomic_compare_exchange_n(p, &e, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
@@ -70,6 +73,23 @@ template <class Pointer> WAVESAN_INLINE bool compareExchangeShared(Pointer p, ui
   expected = e;
   return done;
 }
+
+template <class Pointer> WAVESAN_INLINE auto loadDevice(Pointer p) {
+  return __scoped_atomic_load_n(p, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+template <class Pointer, class Value> WAVESAN_INLINE void storeDevice(Pointer p, Value v) {
+  __scoped_atomic_store_n(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+template <class Pointer, class Value> WAVESAN_INLINE void maxDevice(Pointer p, Value v) {
+  __scoped_atomic_fetch_max(p, v, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+template <class Pointer, class Value>
+WAVESAN_INLINE bool compareExchangeDevice(Pointer p, Value expected, Value desired) {
+  return __scoped_atomic_compare_exchange_n(p, &expected, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                            __MEMORY_SCOPE_DEVICE);
+}
+/// What this wave wrote to global memory is there before what it writes next.
+WAVESAN_INLINE void deviceRelease() { __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent"); }
 
 /// Words of the RaceTable: the host and other workgroups look at them.
 struct TableMemory {

@@ -27,12 +27,19 @@ static_assert(abi::kMaxWavesPerWorkgroup <= 32);
 
 /// What an access is, in one word: its site and what it does. Atomics are those that exclude other waves.
 struct Operation {
+  static constexpr uint32_t kNarrow = 1u << 31;
   uint32_t bits;
   constexpr explicit Operation(uint32_t bits) : bits(bits) {}
+  /// Of an access to global memory: also whether it is an atomic that reaches the workgroup only.
+  static constexpr Operation global(uint32_t site, uint32_t info) {
+    const bool atomic = abi::atomicInWorkgroup(info);
+    return Operation(Operation(site, info).bits | (atomic && abi::atomicScope(info) < abi::Scope::Agent ? kNarrow : 0u));
+  }
+  constexpr bool narrow() const { return (bits & kNarrow) != 0; }
   constexpr Operation(uint32_t site, uint32_t info)
       : bits(site | (abi::accessBits(info) & ~(abi::atomicInWorkgroup(info) ? 0u : uint32_t(abi::kAccessAtomic))) << 24) {}
   constexpr uint32_t site() const { return bits & 0xffffffu; }
-  constexpr uint32_t access() const { return bits >> 24; } ///< abi::AccessBits
+  constexpr uint32_t access() const { return (bits >> 24) & 0x7fu; } ///< abi::AccessBits
   constexpr bool write() const { return (access() & abi::kAccessWrite) != 0; }
   constexpr bool atomic() const { return (access() & abi::kAccessAtomic) != 0; }
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dispatch_resources.h"
 
+#include "global_plan.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -125,7 +127,8 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   out = {};
   size_t lockBytes = (size_t(plan.slotCount) * sizeof(uint32_t) + 63) / 64 * 64;
   size_t recordBytes = size_t(Capacity) * sizeof(abi::RaceRecord);
-  size_t headBytes = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + lockBytes;
+  constexpr size_t kFixed = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + sizeof(abi::GlobalMemory);
+  size_t headBytes = kFixed + lockBytes;
   size_t slotBytes = size_t(plan.slotCount) * plan.slotBytes;
   bool good =
       Buffers.take(agent.control, agent.agent, headBytes + sizeof(abi::RaceTable) + recordBytes, out.control, error) &&
@@ -141,7 +144,7 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   auto *bytes = static_cast<uint8_t *>(out.control.address);
   out.context = reinterpret_cast<abi::DispatchContext *>(bytes);
   out.counters = reinterpret_cast<abi::DispatchCounters *>(bytes + sizeof(abi::DispatchContext));
-  uint8_t *locks = bytes + sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters);
+  uint8_t *locks = bytes + kFixed;
   out.table = reinterpret_cast<abi::RaceTable *>(bytes + headBytes);
   std::memset(bytes, 0, headBytes + sizeof(abi::RaceTable) + recordBytes);
 
@@ -161,6 +164,43 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   context.ldsBytes = plan.ldsBytes;
   context.wavesPerWorkgroup = plan.waves;
   return true;
+}
+
+void DispatchResources::addGlobal(const AgentInfo &agent, uint64_t queue, uint64_t programBytes, uint64_t budget,
+                                  DispatchMemory &memory) {
+  abi::DispatchContext &context = *memory.context;
+  const std::optional<GlobalShape> shape = globalShape(context);
+  if (!shape)
+    return;
+  uint64_t bytes = std::bit_floor(std::min(globalBytesWanted(*shape, programBytes), budget / 2));
+  std::lock_guard lock(Mutex);
+  if (Stamp == abi::kMaxStamp) // what earlier dispatches left behind could be taken for this one's
+    return;
+  GlobalBlock &block = Global[queue];
+  // A larger one replaces it; dispatches that wait hold theirs.
+  for (; bytes >= kLeastGlobalBytes && (!block || block->bytes < bytes); bytes /= 2) {
+    Buffer fresh;
+    std::string ignored;
+    if (Buffers.take(agent.shadow, agent.agent, bytes, fresh, ignored, budget)) {
+      block = GlobalBlock(new Buffer(fresh), [this](const Buffer *old) {
+        Buffers.give(*old);
+        delete old;
+      });
+      break;
+    }
+  }
+  if (!block || !layOut(*shape, block->bytes, reinterpret_cast<uint64_t>(block->address), Stamp + 1,
+                        *reinterpret_cast<abi::GlobalMemory *>(memory.counters + 1)))
+    return;
+  ++Stamp;
+  memory.global = block;
+  context.globalMemory = reinterpret_cast<uint64_t>(memory.counters + 1);
+  memory.counters->checkedSpaces = abi::kChecksLds | abi::kChecksGlobal;
+}
+
+void DispatchResources::forgetQueue(uint64_t queue) {
+  std::lock_guard lock(Mutex);
+  Global.erase(queue);
 }
 
 void DispatchResources::give(const DispatchMemory &memory) {

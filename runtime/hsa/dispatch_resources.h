@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <tuple>
@@ -62,11 +63,15 @@ private:
   std::vector<hsa_signal_t> Free;
 };
 
+/// A block for checking global memory (abi/global_memory.h), of one queue: its checked dispatches follow one another.
+using GlobalBlock = std::shared_ptr<const Buffer>;
+
 /// What one checked dispatch holds until it has been drained.
 struct DispatchMemory {
-  Buffer control; ///< DispatchContext, DispatchCounters, slot locks, RaceTable and its records
+  Buffer control; ///< DispatchContext, DispatchCounters, GlobalMemory, slot locks, RaceTable and its records
   Buffer kernarg;
   Buffer slots; ///< address null: cells in LDS
+  GlobalBlock global; ///< null: global memory is not checked
   abi::DispatchContext *context = nullptr;
   abi::DispatchCounters *counters = nullptr;
   abi::RaceTable *table = nullptr;
@@ -88,6 +93,12 @@ public:
   /// `budget`: bytes that all shadows of this agent together may take of the device's memory.
   bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, uint64_t budget, DispatchMemory &out,
             std::string &error);
+  /// Gives a dispatch of this queue memory for checking global memory, no more than half of `budget`. Without any, or with
+  /// too many workgroups, its counters say that global memory is not checked. The context's sizes of grid and workgroup are
+  /// set.
+  void addGlobal(const AgentInfo &agent, uint64_t queue, uint64_t programBytes, uint64_t budget, DispatchMemory &memory);
+  /// The queue has been destroyed.
+  void forgetQueue(uint64_t queue);
   /// For a dispatch that has completed.
   void give(const DispatchMemory &memory);
 
@@ -97,6 +108,9 @@ private:
   BufferPool Buffers;
   SignalPool Signals;
   uint32_t Capacity;
+  std::mutex Mutex;
+  std::map<uint64_t, GlobalBlock> Global; ///< by queue
+  uint32_t Stamp = 0;                     ///< of the latest dispatch whose global memory is checked
 };
 
 } // namespace wavesan::hsa

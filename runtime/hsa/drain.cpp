@@ -17,6 +17,20 @@ constexpr uint64_t kWaitNanoseconds = 1'000'000;
 constexpr std::chrono::seconds kStopLimit(2);
 /// How long a queue may take from the end of a dispatch to the packet behind it.
 constexpr uint64_t kPassNanoseconds = 1'000'000'000;
+
+/// The device names the other side's workgroup by number.
+abi::RaceRecord withCoordinates(abi::RaceRecord record, const abi::DispatchContext &context) {
+  if (abi::RaceSpace(record.space) != abi::RaceSpace::Global || record.previousWorkgroup[1] != abi::kLinearWorkgroup)
+    return record;
+  uint64_t rest = record.previousWorkgroup[0];
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t size = std::max(context.workgroupSize[d], 1u);
+    const uint64_t groups = std::max<uint64_t>((context.gridSize[d] + size - 1) / size, 1);
+    record.previousWorkgroup[d] = uint32_t(rest % groups);
+    rest /= groups;
+  }
+  return record;
+}
 } // namespace
 
 Drain::Drain(const Api &api, DispatchResources &resources, Findings &findings)
@@ -167,7 +181,7 @@ void Drain::report(const PendingDispatch &dispatch, bool failed) {
       if (records[i].key == 0)
         continue;
       if (!failed || records[i].ready == 1) // a failed dispatch may have stopped in the middle of one
-        result.records.push_back(records[i]);
+        result.records.push_back(withCoordinates(records[i], *memory.context));
     }
     Found.drained(*dispatch.kernel, dispatch.dispatch, result);
   } catch (const std::exception &e) { // out of memory: the program goes on

@@ -121,6 +121,14 @@ std::vector<MemoryMap::LiveRange> MemoryMap::live() const {
   return ranges;
 }
 
+uint64_t MemoryMap::liveBytes() const {
+  std::lock_guard lock(Mutex);
+  uint64_t bytes = 0;
+  for (const auto &[begin, range] : Live)
+    bytes += range.kind == Kind::KernelArguments ? 0 : range.bytes;
+  return bytes;
+}
+
 bool MemoryMap::isLive(const LiveRange &range) const {
   std::lock_guard lock(Mutex);
   auto [it, end] = Live.equal_range(range.begin);

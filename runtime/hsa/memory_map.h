@@ -51,6 +51,8 @@ public:
   /// Everything but kernel arguments, in the order of addresses.
   std::vector<LiveRange> live() const;
   bool isLive(const LiveRange &range) const;
+  /// Bytes of them, together.
+  uint64_t liveBytes() const;
 
   /// Memory has come to the agents by ways that this map does not follow.
   void sawUntracked() { Untracked.store(true, std::memory_order_relaxed); }

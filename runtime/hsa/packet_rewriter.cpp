@@ -91,6 +91,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   context.shadowBudget = budget;
   std::copy_n(shape.grid, 3, context.gridSize);
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
+  if (!tool.cpuAgent || tool.options.hooks == "device")
+    tool.resources.addGlobal(*agent, queue.number, tool.memory.liveBytes(), budget, pending.memory);
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
   std::memset(block, 0, kernargBytes);
   kernarg.fill(static_cast<const uint8_t *>(packet.kernarg_address), block, reinterpret_cast<uint64_t>(&context),

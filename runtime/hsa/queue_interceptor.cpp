@@ -161,8 +161,10 @@ hsa_status_t queueDestroy(hsa_queue_t *queue) {
   if (state)
     tool.windows.of(state->agent).removeQueue(&state->fences);
   hsa_status_t status = tool.api.core.hsa_queue_destroy_fn(queue);
-  if (state && status == HSA_STATUS_SUCCESS)
+  if (state && status == HSA_STATUS_SUCCESS) {
     tool.drain.abandon(state->number);
+    tool.resources.forgetQueue(state->number);
+  }
   return status;
 }
 

@@ -31,10 +31,10 @@ ShadowPlan planShadow(const ShadowRequest &r) {
   plan.dynamicBytes = r.packetGroupBytes - r.originalGroupBytes;
   uint64_t lds = uint64_t(r.twinGroupBytes) + plan.dynamicBytes;
   uint64_t stateOffset = (lds + 15) / 16 * 16;
-  uint64_t stateEnd = stateOffset + sizeof(abi::WorkgroupState);
+  uint64_t stateEnd = stateOffset + abi::workgroupStateBytes(plan.waves);
   if (stateEnd > r.agentLdsBytes)
     return refuse("uses " + std::to_string(lds) + " of " + std::to_string(r.agentLdsBytes) +
-                  " bytes of LDS, the check needs " + std::to_string(sizeof(abi::WorkgroupState)) + " of its own");
+                  " bytes of LDS, the check needs " + std::to_string(abi::workgroupStateBytes(plan.waves)) + " of its own");
   plan.ldsBytes = uint32_t(lds);
   plan.stateOffset = uint32_t(stateOffset);
 

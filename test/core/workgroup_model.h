@@ -33,12 +33,12 @@ public:
   void complete(uint32_t wave) { ++State.waves[wave].generation; }
   void arrive(uint32_t wave) {
     abi::WaveRecord &w = State.waves[wave];
-    State.barrierGeneration[(w.epoch + 1) % abi::kEpochBuffers][wave] = core::barrierGenerationOf(w.generation);
+    w.barrierGeneration[(w.epoch + 1) % abi::kEpochBuffers] = core::barrierGenerationOf(w.generation);
   }
   void leave(uint32_t wave) {
     abi::WaveRecord &w = State.waves[wave];
     ++w.epoch;
-    if (core::lostLiveRecord(w.evictedGeneration, State.barrierGeneration[w.epoch % abi::kEpochBuffers][wave]))
+    if (core::lostLiveRecord(w.evictedGeneration, w.barrierGeneration[w.epoch % abi::kEpochBuffers]))
       ++Overflow;
   }
   void end(uint32_t wave) { State.waves[wave].endEpoch = State.waves[wave].epoch + 1; }
@@ -83,7 +83,7 @@ private:
     }
     void publishBeforeLook() {}
     uint32_t barrierGeneration(uint32_t epoch, uint32_t wave) {
-      return M.State.barrierGeneration[epoch % abi::kEpochBuffers][wave];
+      return M.State.waves[wave].barrierGeneration[epoch % abi::kEpochBuffers];
     }
     uint32_t endEpoch(uint32_t wave) { return M.State.waves[wave].endEpoch; }
     void evicted(uint32_t wave, uint32_t generation) {

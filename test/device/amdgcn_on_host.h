@@ -11,7 +11,7 @@
 #include <thread>
 
 namespace wavesan::test {
-inline thread_local uint32_t workItem = 0;
+inline thread_local uint32_t workItem = 0, workgroup = 7;
 inline std::barrier<> *meeting = nullptr; ///< of the threads that execute a barrier
 } // namespace wavesan::test
 
@@ -20,7 +20,7 @@ inline std::barrier<> *meeting = nullptr; ///< of the threads that execute a bar
 #define __builtin_amdgcn_read_exec() uint64_t(1)
 #define __builtin_amdgcn_ballot_w64(bit) uint64_t(bit)
 #define __builtin_amdgcn_readfirstlane(value) (value)
-#define __builtin_amdgcn_workgroup_id_x() 7u
+#define __builtin_amdgcn_workgroup_id_x() (::wavesan::test::workgroup)
 #define __builtin_amdgcn_workgroup_id_y() 0u
 #define __builtin_amdgcn_workgroup_id_z() 0u
 #define __builtin_amdgcn_workitem_id_x() (::wavesan::test::workItem)
@@ -30,5 +30,6 @@ inline std::barrier<> *meeting = nullptr; ///< of the threads that execute a bar
 #define __builtin_amdgcn_s_barrier() ::wavesan::test::meeting->arrive_and_wait()
 #define __builtin_amdgcn_s_sleep(n) std::this_thread::yield()
 #define __builtin_amdgcn_is_shared(pointer) (uint64_t(pointer) < (uint64_t(1) << 32))
+#define __builtin_amdgcn_is_private(pointer) ((void)(pointer), false)
 
 #endif // WAVESAN_TEST_DEVICE_AMDGCN_ON_HOST_H

@@ -46,6 +46,7 @@ public:
     Context.workgroupSize[0] = waves;
     Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
     Context.gridSize[0] = 8 * waves; // this is workgroup 7 (amdgcn_on_host.h)
+    Context.wavesPerWorkgroup = waves;
     std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
     std::barrier<> all(waves);
     meeting = &all;

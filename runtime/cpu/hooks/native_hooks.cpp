@@ -172,9 +172,8 @@ public:
   void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) override {
     if (WorkgroupShadow *s = shadowOf(wave)) {
       s->divergence.arrive(wave, exec, site);
-      const abi::WaveRecord &r = s->state.waves[wave.wave];
-      s->state.barrierGeneration[(r.epoch + 1) % abi::kEpochBuffers][wave.wave] =
-          s->order->wave(wave.wave).completeBelow[kLds];
+      abi::WaveRecord &r = s->state.waves[wave.wave];
+      r.barrierGeneration[(r.epoch + 1) % abi::kEpochBuffers] = s->order->wave(wave.wave).completeBelow[kLds];
       s->order->arrive(wave.wave);
     }
   }
@@ -182,8 +181,7 @@ public:
     if (WorkgroupShadow *s = shadowOf(wave)) {
       abi::WaveRecord &r = s->state.waves[wave.wave];
       ++r.epoch;
-      if (core::lostLiveRecord(r.evictedGeneration,
-                               s->state.barrierGeneration[r.epoch % abi::kEpochBuffers][wave.wave]))
+      if (core::lostLiveRecord(r.evictedGeneration, r.barrierGeneration[r.epoch % abi::kEpochBuffers]))
         ++s->counters.historyOverflow;
       s->order->leave(wave.wave);
       s->orderChanged(wave.wave);

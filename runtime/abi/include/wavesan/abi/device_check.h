@@ -6,10 +6,16 @@
 //
 //   void __wavesan_check(i32 address, i32 offset, i32 size, i32 record, i32 operation, i32 variable)
 //   void __wavesan_barrier_met(i32 record, i32 site, i32 waves, i32 lanes)
+//   void __wavesan_global_check(i64 address, i32 offset, i32 size, i32 record, i32 operation)
+//   void __wavesan_global_fence(i32 record, i32 info)
+//   void __wavesan_global_release(i64 address, i32 record, i32 info)
+//   void __wavesan_global_acquire(i64 address, i32 record, i32 info, i32 wrote)
+//   void __wavesan_global_grid(i32 record, i32 leave)
+//   void __wavesan_global_end(i32 record, i32 waves)
 //
 // Each is a leaf without memory of its own (no calls, no stack). So neither it nor the kernel that calls it needs scratch
-// memory: nothing is saved, and the code generator sees which registers it really changes. `address` and `size` may
-// differ between lanes; the rest is the same in all active lanes of a call, and the function says so itself
+// memory: nothing is saved, and the code generator sees which registers it really changes. `address`, `size`
+// and `wrote` may differ between lanes; the rest is the same in all active lanes of a call, and the function says so itself
 // (readfirstlane). Scalar parameters ("inreg") would save these instructions, but LLVM 22 places them differently in
 // caller and callee on targets whose scratch memory needs a buffer descriptor (gfx90a, gfx1030).
 #ifndef WAVESAN_ABI_DEVICE_CHECK_H
@@ -19,8 +25,14 @@ namespace wavesan::abi {
 
 inline constexpr char kCheckSymbol[] = "__wavesan_check";
 inline constexpr char kBarrierSymbol[] = "__wavesan_barrier_met";
+inline constexpr char kGlobalCheckSymbol[] = "__wavesan_global_check";
 
-/// Parameters: the access begins at address + offset. The hooks pass 0 as offset; the pass moves constants into it.
+inline constexpr const char *kOutOfLineSymbols[] = {
+    kCheckSymbol,           kBarrierSymbol,           kGlobalCheckSymbol,       "__wavesan_global_fence",
+    "__wavesan_global_release", "__wavesan_global_acquire", "__wavesan_global_grid", "__wavesan_global_end",
+};
+
+/// Parameters of both checks: the access begins at address + offset (signed). The hooks pass 0 as offset; the pass moves constants into it.
 inline constexpr unsigned kCheckAddress = 0, kCheckOffset = 1;
 
 } // namespace wavesan::abi

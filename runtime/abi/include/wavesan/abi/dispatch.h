@@ -35,8 +35,8 @@ struct DispatchCounters {
 };
 static_assert(sizeof(DispatchCounters) == 128);
 
-/// The CPU agent's hooks check global memory and asynchronous copies, and follow named barriers; the device runtime does
-/// not yet.
+/// The CPU agent's hooks check all of them; the device runtime neither asynchronous copies nor named barriers, and global
+/// memory where there is memory for its shadow.
 enum CheckedSpaces : uint64_t { kChecksLds = 1, kChecksGlobal = 2, kChecksCopies = 4, kFollowsNamedBarriers = 8 };
 
 /// Verdict classes of a record (DESIGN.md, "What a race is"). Values are stable.
@@ -62,6 +62,10 @@ inline constexpr uint8_t kUnknownLane = 0xff;
 
 /// In place of a site: the kernel's end.
 inline constexpr uint32_t kNoSite = 0x3fffffffu;
+
+/// RaceRecord::previousWorkgroup[1], where [0] is the number of the workgroup and not one of its coordinates. From the
+/// device; whoever reads the table resolves it.
+inline constexpr uint32_t kLinearWorkgroup = 0xffffffffu;
 
 /// One side of a conflict.
 struct RaceSide {
@@ -176,9 +180,17 @@ struct DispatchContext {
   uint64_t accessSink; ///< AccessSink* (abi/stream_check.h), a host address that only the CPU agent uses; 0: none
   /// CPU agent: bytes that the shadows of global memory of all dispatches may take together; 0: no limit.
   uint64_t shadowBudget;
-  uint64_t reserved[1];
+  uint64_t globalMemory; ///< GlobalMemory* (abi/global_memory.h): the device runtime's check of global memory; 0: none
 };
 static_assert(sizeof(DispatchContext) == 128);
+
+/// Barrier generations are kept for the last four epochs: with split barriers a wave may be two barriers ahead of
+/// another that has signalled and not yet waited.
+inline constexpr uint32_t kEpochBuffers = 4;
+
+/// Fences whose releases a later relaxed atomic may publish: the last one that reaches the workgroup, and the last that
+/// reaches the device.
+enum FenceReach : uint32_t { kFenceOfWorkgroup = 0, kFenceOfDevice = 1, kFenceReaches = 2 };
 
 /// What a wave shares with the others of its workgroup, and its own counters. The counters live in LDS and not in
 /// registers because they belong to the wave: in divergent code a register would hold one value per lane.
@@ -193,29 +205,53 @@ struct WaveRecord {
   uint32_t shape;    ///< device::Shape
   uint32_t ldsBytes; ///< DispatchContext::ldsBytes
   uint32_t checked;  ///< access operations checked
+  /// [epoch % kEpochBuffers]: generation of the wave at its arrival at the barrier that began the epoch.
+  uint32_t barrierGeneration[kEpochBuffers];
+  /// [epoch % 2]: site of the barrier that began the epoch for the wave. Who leaves a barrier looks at where the
+  /// others arrived; none of them has arrived at the second barrier after it by then.
+  uint32_t arrivedAt[2];
+  // Global memory, by the device runtime (core/global_detector.h).
+  uint32_t globalChecked;    ///< of `checked`, those to global memory
+  uint32_t globalGeneration; ///< fences and waits that completed accesses to global memory, and barriers
+  uint32_t globalComplete;   ///< accesses of older generations are complete
+  uint32_t globalEvicted;    ///< as evictedGeneration
+  uint32_t globalBarrier[kEpochBuffers]; ///< core::GlobalArrival
+  uint32_t row;              ///< index of what the wave knows of others by release and acquire, plus 1; 0: nothing
+  uint32_t pendingRow;       ///< the same of what relaxed atomics have read: an acquire fence makes it known
+  uint32_t version;          ///< changes of `row`, of `gridPhase` and of `orderLost`
+  uint32_t seenVersions;     ///< of the other waves of the workgroup, summed up: when this one joined theirs last
+  uint32_t orderLost;        ///< something that the wave acquired could not be kept
+  uint32_t gridPhase;        ///< barriers of the whole grid that the wave knows to be passed
+  uint32_t pendingVariable, pendingWrites; ///< the last one that a relaxed atomic has read, plus 1, and its writes then
+  uint32_t fenceComplete[kFenceReaches], fenceEpoch[kFenceReaches], fenceVersion[kFenceReaches]; ///< 0: no fence yet
+  uint32_t ldsCells; ///< LDS byte offset of the first cell, where cells are in LDS
+  uint32_t reserved;
 };
-static_assert(sizeof(WaveRecord) == 32);
+static_assert(sizeof(WaveRecord) == 152);
 
-/// Barrier generations are kept for the last four epochs: with split barriers a wave may be two barriers ahead of
-/// another that has signalled and not yet waited.
-inline constexpr uint32_t kEpochBuffers = 4;
-
-/// Head of the area behind the program's LDS. Written by the twin only.
+/// Head of the area behind the program's LDS. Written by the twin only. Of the waves those exist that a workgroup has.
 struct WorkgroupState {
   uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when slotPool is 0
   uint32_t slot;          ///< index of the slot taken from the pool
   uint32_t wavesFinished; ///< the last wave gives the slot back
   uint64_t context;       ///< address of the DispatchContext
   uint32_t workgroup[3];
-  uint32_t reserved[3];
+  uint32_t number; ///< linear number of the workgroup
+  // Copied from GlobalMemory, which is far away.
+  uint64_t shadowKeys; ///< 0: global memory is not checked
+  uint64_t shadowPages, order;
+  uint32_t pageCount, stamp, waveBits, generationBits, rowCount, rowEntries, variableCount, lockCount;
+  uint32_t waveCount;
+  uint32_t synchronised; ///< a wave of the workgroup has acquired something
   WaveRecord waves[kMaxWavesPerWorkgroup];
-  /// [epoch % kEpochBuffers][wave]: generation of the wave at its arrival at the barrier that began the epoch.
-  uint32_t barrierGeneration[kEpochBuffers][kMaxWavesPerWorkgroup];
-  /// [epoch % 2][wave]: site of the barrier that began the epoch for the wave. Who leaves a barrier looks at where
-  /// the others arrived; none of them has arrived at the second barrier after it by then.
-  uint32_t arrivedAt[2][kMaxWavesPerWorkgroup];
 };
-static_assert(sizeof(WorkgroupState) == 48 + 1024 + 512 + 256);
+inline constexpr uint32_t kWorkgroupHeadBytes = 104;
+static_assert(sizeof(WorkgroupState) == kWorkgroupHeadBytes + kMaxWavesPerWorkgroup * sizeof(WaveRecord));
+
+/// Bytes of a WorkgroupState, a multiple of 8.
+constexpr uint32_t workgroupStateBytes(uint32_t waves) {
+  return kWorkgroupHeadBytes + waves * uint32_t(sizeof(WaveRecord));
+}
 
 /// Bytes of one cell (core/cell.h asserts it): two writer and two reader slots.
 inline constexpr uint32_t kCellBytes = 32;

@@ -1,0 +1,508 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What orders accesses to global memory beyond the barriers of a workgroup: releases and acquires by atomics and fences, and
+// barriers of the grid. docs/algorithm.md, "Global memory on a GPU", says how exact it is.
+//
+// A row has a bound for each wave of the dispatch: accesses of generations below it are known. Waves that acquire have
+// one, and so have addresses where something was released. A release writes before the atomic that publishes it, an
+// acquire reads behind the atomic, so every edge of the execution is seen.
+#ifndef WAVESAN_DEVICE_GLOBAL_ORDER_H
+#define WAVESAN_DEVICE_GLOBAL_ORDER_H
+
+#include "check.h"
+#include "wavesan/core/global_detector.h"
+
+namespace wavesan::device {
+
+using Variable = Global<abi::GlobalVariable>;
+using Entry = Global<uint32_t>;
+
+/// The calling wave and the tables of its dispatch. Everything in it is the wave's, the same in all lanes.
+struct OrderView {
+  Lds<abi::WaveRecord> *record;
+  Lds<abi::WorkgroupState> *head;
+  uint32_t stateOffset, wave; ///< in the workgroup
+
+  WAVESAN_INLINE explicit OrderView(uint32_t recordOffset)
+      : record(ldsAt<abi::WaveRecord>(recordOffset)), stateOffset(Shape(uniform(record->shape)).stateOffset()),
+        wave(Shape(uniform(record->shape)).wave()) {
+    head = ldsAt<abi::WorkgroupState>(stateOffset);
+  }
+  WAVESAN_INLINE bool enabled() const { return uniform(head->shadowKeys) != 0; }
+  WAVESAN_INLINE uint32_t waveBits() const { return uniform(head->waveBits); }
+  WAVESAN_INLINE uint32_t group() const { return uniform(head->number); }
+  WAVESAN_INLINE uint32_t number(uint32_t w) const { return group() << waveBits() | w; }
+  WAVESAN_INLINE uint32_t self() const { return number(wave); }
+  WAVESAN_INLINE uint32_t stamp() const { return uniform(head->stamp); }
+  WAVESAN_INLINE uint32_t entries() const { return uniform(head->rowEntries); }
+  WAVESAN_INLINE uint32_t variableCount() const { return uniform(head->variableCount); }
+  WAVESAN_INLINE uint64_t order() const { return uniform(head->order); }
+  WAVESAN_INLINE Variable *variable(uint32_t i) const {
+    return globalAt<abi::GlobalVariable>(order()) + i;
+  }
+  WAVESAN_INLINE Global<uint32_t> *rowLocks() const { return (Global<uint32_t> *)variable(variableCount()); }
+  WAVESAN_INLINE Global<abi::GlobalWave> *waveAt(uint32_t n) const {
+    return (Global<abi::GlobalWave> *)(rowLocks() + uniform(head->lockCount)) + n;
+  }
+  /// `row` counts from 1.
+  WAVESAN_INLINE Entry *rowAt(uint32_t row) const {
+    return (Entry *)waveAt(entries()) + uint64_t(row - 1) * entries();
+  }
+  WAVESAN_INLINE Global<abi::DispatchCounters> *counters() const {
+    return (Global<abi::DispatchCounters> *)contextOf(uniform(head->context))->counters;
+  }
+  WAVESAN_INLINE void lost() const {
+    if (isFirstActiveLane())
+      addCounter(&counters()->orderUnknown, 1);
+  }
+  WAVESAN_INLINE uint32_t waveCount() const { return uniform(head->waveCount); }
+  WAVESAN_INLINE void changed() const {
+    storeShared(&record->version, loadShared(&record->version) + 1);
+    storeShared(&head->synchronised, 1u);
+  }
+  WAVESAN_INLINE uint32_t epoch() const { return uniform(loadShared(&record->epoch)); }
+  /// Up to where wave w of the own workgroup is known, by barriers, in that epoch.
+  WAVESAN_INLINE uint32_t boundByBarrier(uint32_t w, uint32_t inEpoch) const {
+    const uint32_t end = uniform(loadShared(&recordOf(stateOffset, w)->endEpoch));
+    if (end != 0 && end <= inEpoch)
+      return ~0u;
+    return core::GlobalArrival(uniform(loadShared(globalBarrierAt(stateOffset, inEpoch, w)))).complete();
+  }
+};
+
+/// The active lanes do `work(i)` for all i of [begin, end).
+template <class Work> WAVESAN_INLINE void together(uint32_t begin, uint32_t end, Work work) {
+  const uint32_t step = activeLanes();
+#pragma clang loop unroll(disable)
+  for (uint32_t i = begin + rankAmong(__builtin_amdgcn_read_exec()); i < end; i += step)
+    work(i);
+}
+
+/// Done by one lane, known to all.
+template <class Work> WAVESAN_INLINE bool byOneLane(Work work) {
+  uint32_t done = 0;
+  if (isFirstActiveLane())
+    done = work();
+  return uniform(done) != 0;
+}
+
+WAVESAN_INLINE uint32_t hashOf(uint64_t key, uint32_t buckets) {
+  return uint32_t((uint64_t(core::hashKey(key)) * buckets) >> 32);
+}
+
+/// A row that nobody uses, cleared; 0: none is left.
+WAVESAN_INLINE uint32_t takeRow(const OrderView &v, uint64_t seed) {
+  auto *locks = v.rowLocks();
+  const uint32_t count = uniform(v.head->rowCount), taken = abi::rowLock(v.stamp());
+  uint32_t at = hashOf(seed, count);
+#pragma clang loop unroll(disable)
+  for (uint32_t probe = 0; probe < abi::kGlobalProbes && probe < count; ++probe, at = at + 1 == count ? 0 : at + 1) {
+    const uint32_t have = uniform(loadDevice(&locks[at]));
+    if (have == taken || !byOneLane([&] { return compareExchangeDevice(&locks[at], have, taken); }))
+      continue;
+    Entry *row = v.rowAt(at + 1);
+    together(0, v.entries(), [&](uint32_t i) { storeDevice(&row[i], 0u); });
+    deviceRelease();
+    return at + 1;
+  }
+  return 0;
+}
+
+/// True if that was news.
+WAVESAN_INLINE bool joinRow(Entry *to, const Entry *from, uint32_t begin, uint32_t end) {
+  uint32_t news = 0;
+  together(begin, end, [&](uint32_t i) {
+    const uint32_t bound = loadDevice(&from[i]);
+    if (bound > loadDevice(&to[i])) {
+      maxDevice(&to[i], bound);
+      news = 1;
+    }
+  });
+  deviceRelease();
+  return __builtin_amdgcn_ballot_w64(news != 0) != 0;
+}
+
+/// Index of the variable plus 1, for each lane's key; 0: there is none. Looks only.
+WAVESAN_INLINE uint32_t findVariable(const OrderView &v, uint64_t key) {
+  const uint32_t count = v.variableCount(), stamp = v.stamp();
+  uint32_t at = hashOf(key, count), found = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t probe = 0; probe < abi::kGlobalProbes && found == 0;) {
+    const uint64_t state = loadDevice(&v.variable(at)->state);
+    if (state == abi::variableState(stamp, true))
+      continue; // another wave is about to fill it
+    if (state != abi::variableState(stamp, false))
+      break;
+    if (loadDevice(&v.variable(at)->address) == key)
+      found = at + 1;
+    ++probe;
+    at = at + 1 == count ? 0 : at + 1;
+  }
+  return found;
+}
+
+/// The same for one key of the whole wave, made where there is none. 0: the table is full.
+WAVESAN_INLINE uint32_t makeVariable(const OrderView &v, uint64_t key) {
+  const uint32_t count = v.variableCount(), stamp = v.stamp();
+  uint32_t at = hashOf(key, count);
+#pragma clang loop unroll(disable)
+  for (uint32_t probe = 0; probe < abi::kGlobalProbes;) {
+    Variable *x = v.variable(at);
+    const uint64_t state = uniform(loadDevice(&x->state));
+    if (state == abi::variableState(stamp, true))
+      continue;
+    if (state != abi::variableState(stamp, false)) {
+      if (!byOneLane([&] { return compareExchangeDevice(&x->state, state, abi::variableState(stamp, true)); }))
+        continue;
+      // All lanes write the same.
+      storeDevice(&x->address, key);
+      storeDevice(&x->row, 0u);
+      storeDevice(&x->acquirer, ~uint64_t(0));
+      storeDevice(&x->acquiredWrites, 0u);
+      storeDevice(&x->writes, 0u);
+      storeDevice(&x->publisher, 0u);
+      storeDevice(&x->publishedBound, 0u);
+      storeDevice(&x->lost, 0u);
+      deviceRelease();
+      storeDevice(&x->state, abi::variableState(stamp, false));
+      return at + 1;
+    }
+    if (uniform(loadDevice(&x->address)) == key)
+      return at + 1;
+    ++probe;
+    at = at + 1 == count ? 0 : at + 1;
+  }
+  return 0;
+}
+
+/// Releases that reach one workgroup only have variables of their own: nobody else may take them for his.
+WAVESAN_INLINE uint64_t keyInWorkgroup(const OrderView &v, uint64_t address) {
+  return address | uint64_t((v.group() & 0xffffu) + 1) << abi::kAddressBits;
+}
+WAVESAN_INLINE bool hasKeyInWorkgroup(const OrderView &v) { return v.group() < 0xffffu; }
+
+/// What a release publishes.
+struct Publication {
+  uint32_t complete; ///< own accesses of older generations
+  uint32_t epoch;    ///< barriers passed at the release
+  bool ofOthers;     ///< what the wave knew of others belongs to it
+  bool device;       ///< reaches other workgroups
+};
+
+/// Publishes at one address of the whole wave. `continues`: the atomic reads what is there.
+WAVESAN_INLINE void publishAt(const OrderView &v, uint64_t key, const Publication &what, bool continues) {
+  const uint32_t index = makeVariable(v, key);
+  Variable *x = v.variable(index - 1);
+  const uint32_t self = v.self(), first = v.number(0), last = first + (1u << v.waveBits());
+  // A barrier too long ago is not known any more; then others' part is unknown.
+  const bool tooOld = v.epoch() - what.epoch >= abi::kEpochBuffers;
+  const auto boundOf = [&](uint32_t w) {
+    return w == v.wave ? what.complete : v.boundByBarrier(w, tooOld ? v.epoch() : what.epoch);
+  };
+  if (what.device)
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < v.waveCount(); ++w)
+      maxDevice(&v.waveAt(first + w)->released, boundOf(w));
+  const auto lose = [&] {
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < v.waveCount(); ++w)
+      storeDevice(&v.waveAt(first + w)->lost, 1u);
+    deviceRelease();
+    v.lost();
+  };
+  if (index == 0)
+    return lose();
+  const uint32_t publisher = uniform(loadDevice(&x->publisher));
+  if (publisher == self + 1 && uniform(loadDevice(&x->publishedBound)) == what.complete && what.ofOthers)
+    return; // the same fence again
+  uint32_t row = uniform(loadDevice(&x->row));
+  if (row == 0) {
+    row = takeRow(v, key + v.group());
+    if (row == 0)
+      return lose();
+    // Another wave may have been faster.
+    uint32_t there = 0;
+    if (isFirstActiveLane() && !compareExchangeDevice(&x->row, 0u, row))
+      there = loadDevice(&x->row);
+    there = uniform(there);
+    if (there != 0) {
+      storeDevice(&v.rowLocks()[row - 1], 0u);
+      row = there;
+    }
+  }
+  Entry *to = v.rowAt(row);
+  const uint32_t known = uniform(loadShared(&v.record->row));
+  if (what.device) {
+    if (!continues) // the release sequence begins here: what the wave knows, and nothing else
+      together(0, v.entries(), [&](uint32_t i) {
+        storeDevice(&to[i], known != 0 && what.ofOthers ? loadDevice(&v.rowAt(known)[i]) : 0u);
+      });
+    else if (known != 0 && what.ofOthers)
+      joinRow(to, v.rowAt(known), 0, v.entries());
+    if (uniform(loadShared(&v.record->orderLost)) != 0 || (known != 0 && !what.ofOthers))
+      storeDevice(&x->lost, 1u);
+  } else if (known != 0 && what.ofOthers) {
+    joinRow(to, v.rowAt(known), first, last);
+  }
+#pragma clang loop unroll(disable)
+  for (uint32_t w = 0; w < v.waveCount(); ++w)
+    if (w == v.wave || !tooOld)
+      maxDevice(&to[first + w], boundOf(w));
+  if (tooOld)
+    storeDevice(&x->lost, 1u);
+  storeDevice(&x->publishedBound, what.complete);
+  if (!continues)
+    storeDevice(&x->publisher, self + 1);
+  else if (publisher != self + 1 && !byOneLane([&] { return compareExchangeDevice(&x->publisher, 0u, self + 1); }))
+    storeDevice(&x->publisher, ~0u);
+  deviceRelease();
+}
+
+/// Before an atomic that writes. `address` may differ between lanes.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_release(uint64_t address, uint32_t recordOffset, uint32_t info) {
+  const OrderView v(uniform(recordOffset));
+  if (!v.enabled())
+    return;
+  makeUniform(info);
+  const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
+  const abi::Scope scope = abi::atomicScope(info);
+  const bool ordered = abi::atomicReleases(info);
+  const uint32_t version = uniform(loadShared(&v.record->version));
+  // What the two kinds of fences, or the atomic itself, publish.
+  bool wide = false, narrow = false;
+  uint32_t reach = abi::kFenceOfWorkgroup;
+  if (ordered) {
+    wide = scope >= abi::Scope::Agent;
+    narrow = !wide && scope >= abi::Scope::Workgroup;
+  } else {
+    wide = scope >= abi::Scope::Agent && uniform(v.record->fenceComplete[abi::kFenceOfDevice]) != 0;
+    reach = wide ? abi::kFenceOfDevice : abi::kFenceOfWorkgroup;
+    narrow = scope >= abi::Scope::Workgroup && uniform(v.record->fenceComplete[abi::kFenceOfWorkgroup]) != 0 && !wide;
+  }
+  const Publication what{ordered ? uniform(v.record->globalComplete) : uniform(v.record->fenceComplete[reach]),
+                         ordered ? v.epoch() : uniform(v.record->fenceEpoch[reach]),
+                         ordered || uniform(v.record->fenceVersion[reach]) == version, wide};
+  narrow &= hasKeyInWorkgroup(v);
+  bool open = wide || narrow;
+  // Data that many lanes add to are no flags of one workgroup.
+  constexpr uint32_t kMostFlags = 4;
+  uint32_t flags = 0;
+#pragma clang loop unroll(disable)
+  while (open && (wide || ordered || flags < kMostFlags)) {
+    ++flags;
+    const uint64_t at = uniform(address);
+    if (at == address) {
+      publishAt(v, wide ? at : keyInWorkgroup(v, at), what, reads);
+      open = false;
+    }
+  }
+  // Whoever has acquired the last write does not know this one.
+  const uint32_t index = findVariable(v, address);
+  if (index != 0)
+    __scoped_atomic_fetch_add(&v.variable(index - 1)->writes, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+/// Makes what one variable carries known to the wave, at once or by its next acquire fence.
+WAVESAN_INLINE void acquireAt(const OrderView &v, uint32_t index, bool now, bool device) {
+  Variable *x = v.variable(index);
+  const uint32_t row = uniform(loadDevice(&x->row)), publisher = uniform(loadDevice(&x->publisher));
+  if (device && uniform(loadDevice(&x->lost)) != 0 && uniform(loadShared(&v.record->orderLost)) == 0) {
+    storeShared(&v.record->orderLost, 1u);
+    v.changed();
+  }
+  if (row == 0 || publisher == v.self() + 1)
+    return;
+  auto *mine = now ? &v.record->row : &v.record->pendingRow;
+  uint32_t to = uniform(loadShared(mine));
+  // One wave's releases are known as a whole if its last one is.
+  if (to != 0 && publisher - 1 < v.entries() &&
+      uniform(loadDevice(&v.rowAt(to)[publisher - 1])) >= uniform(loadDevice(&x->publishedBound)))
+    return;
+  if (to == 0) {
+    to = takeRow(v, (uint64_t(v.self()) << 1 | uint64_t(now)) + 1);
+    if (to == 0) {
+      storeShared(&v.record->orderLost, 1u);
+      v.changed();
+      return v.lost();
+    }
+    storeShared(mine, to);
+  }
+  const uint32_t first = v.number(0), last = first + (1u << v.waveBits());
+  if (joinRow(v.rowAt(to), v.rowAt(row), device ? 0 : first, device ? v.entries() : last) && now)
+    v.changed();
+}
+
+/// Behind an atomic that reads.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_acquire(uint64_t address, uint32_t recordOffset, uint32_t info,
+                                                             uint32_t wrote) {
+  const OrderView v(uniform(recordOffset));
+  if (!v.enabled())
+    return;
+  makeUniform(info);
+  const abi::Scope scope = abi::atomicScope(info);
+  if (scope < abi::Scope::Workgroup)
+    return;
+  const bool device = scope >= abi::Scope::Agent;
+#pragma clang loop unroll(disable)
+  for (uint32_t kind = 0; kind < 2; ++kind) {
+    if (kind == 1 && !hasKeyInWorkgroup(v))
+      break;
+    uint32_t index = findVariable(v, kind == 0 ? address : keyInWorkgroup(v, address));
+#pragma clang loop unroll(disable)
+    while (index != 0) {
+      const uint32_t one = uniform(index);
+      if (one == index) {
+        // Lanes of a compare-exchange at one address: if one succeeded it acquires for the wave.
+        const bool now = __builtin_amdgcn_ballot_w64(abi::executedAtomicAcquires(info, wrote != 0)) != 0;
+        acquireAt(v, one - 1, now, device && kind == 0);
+        if (device && kind == 0) {
+          Variable *x = v.variable(one - 1);
+          const uint32_t writes = uniform(loadDevice(&x->writes));
+          if (now) {
+            storeDevice(&x->acquiredWrites, writes);
+            storeDevice(&x->acquirer, uint64_t(v.self()) << 32 | (loadShared(&v.record->globalGeneration) + 1));
+          } else {
+            storeShared(&v.record->pendingVariable, one);
+            storeShared(&v.record->pendingWrites, writes);
+          }
+        }
+        index = 0;
+      }
+    }
+  }
+}
+
+/// A fence that orders global memory and reaches other waves.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_fence(uint32_t recordOffset, uint32_t info) {
+  const OrderView v(uniform(recordOffset));
+  makeUniform(info);
+  const uint32_t generation = uniform(loadShared(&v.record->globalGeneration)) + 1;
+  storeShared(&v.record->globalGeneration, generation);
+  storeShared(&v.record->globalComplete, generation + 1);
+  if ((abi::fenceBits(info) & abi::kFenceImplied) || !v.enabled())
+    return;
+  const bool device = abi::fenceScope(info) >= abi::Scope::Agent;
+  const uint32_t pending = uniform(loadShared(&v.record->pendingRow));
+  if ((abi::fenceBits(info) & (abi::kFenceAcquire | abi::kFenceSeqCst)) != 0 && pending != 0) {
+    uint32_t to = uniform(loadShared(&v.record->row));
+    if (to == 0)
+      to = takeRow(v, (uint64_t(v.self()) << 1) + 2);
+    if (to == 0) {
+      storeShared(&v.record->orderLost, 1u);
+      v.changed();
+      v.lost();
+    } else {
+      storeShared(&v.record->row, to);
+      const uint32_t first = v.number(0), last = first + (1u << v.waveBits());
+      if (joinRow(v.rowAt(to), v.rowAt(pending), device ? 0 : first, device ? v.entries() : last))
+        v.changed();
+    }
+    if (device) { // all of it is known now
+      storeShared(&v.record->pendingRow, 0u);
+      storeDevice(&v.rowLocks()[pending - 1], 0u);
+    }
+  }
+  const uint32_t variable = uniform(loadShared(&v.record->pendingVariable));
+  if ((abi::fenceBits(info) & (abi::kFenceAcquire | abi::kFenceSeqCst)) != 0 && device && variable != 0) {
+    Variable *x = v.variable(variable - 1);
+    const uint32_t writes = uniform(loadShared(&v.record->pendingWrites));
+    if (writes == uniform(loadDevice(&x->writes))) {
+      storeDevice(&x->acquiredWrites, writes);
+      storeDevice(&x->acquirer, uint64_t(v.self()) << 32 | generation); // what follows has a later one
+    }
+    storeShared(&v.record->pendingVariable, 0u);
+  }
+  if (abi::fenceBits(info) & (abi::kFenceRelease | abi::kFenceSeqCst)) {
+    const uint32_t version = uniform(loadShared(&v.record->version));
+    for (uint32_t reach = device ? 1 : 0;; --reach) {
+      storeShared(&v.record->fenceComplete[reach], generation + 1);
+      storeShared(&v.record->fenceEpoch[reach], v.epoch());
+      storeShared(&v.record->fenceVersion[reach], version);
+      if (reach == 0)
+        break;
+    }
+  }
+}
+
+/// Behind a barrier of the workgroup: what the other waves know.
+WAVESAN_INLINE void joinWorkgroup(const OrderView &v, uint32_t waves) {
+  if (uniform(loadShared(&v.head->synchronised)) == 0 || !v.enabled())
+    return;
+  uint32_t versions = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t w = 0; w < waves; ++w)
+    versions += w == v.wave ? 0 : uniform(loadShared(&recordOf(v.stateOffset, w)->version));
+  if (versions == uniform(loadShared(&v.record->seenVersions)))
+    return;
+  storeShared(&v.record->seenVersions, versions);
+  bool changed = false;
+#pragma clang loop unroll(disable)
+  for (uint32_t w = 0; w < waves; ++w) {
+    if (w == v.wave)
+      continue;
+    auto *other = recordOf(v.stateOffset, w);
+    const uint32_t from = uniform(loadShared(&other->row)), phase = uniform(loadShared(&other->gridPhase));
+    if (uniform(loadShared(&other->orderLost)) > uniform(loadShared(&v.record->orderLost))) {
+      storeShared(&v.record->orderLost, 1u);
+      changed = true;
+    }
+    if (phase > uniform(loadShared(&v.record->gridPhase))) {
+      storeShared(&v.record->gridPhase, phase);
+      changed = true;
+    }
+    if (from == 0)
+      continue;
+    uint32_t to = uniform(loadShared(&v.record->row));
+    if (to == 0)
+      to = takeRow(v, (uint64_t(v.self()) << 1) + 2);
+    if (to == 0) {
+      storeShared(&v.record->orderLost, 1u);
+      v.lost();
+      changed = true;
+      continue;
+    }
+    storeShared(&v.record->row, to);
+    // The version grows only with the knowledge: the others look at it.
+    changed |= joinRow(v.rowAt(to), v.rowAt(from), 0, v.entries());
+  }
+  if (changed)
+    v.changed();
+}
+
+/// Around a barrier of the whole grid. At the arrival: what is complete, of the own workgroup.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_grid(uint32_t recordOffset, uint32_t leave) {
+  const OrderView v(uniform(recordOffset));
+  if (!v.enabled())
+    return;
+  const uint32_t phase = uniform(loadShared(&v.record->gridPhase)) + 1;
+  if (uniform(leave) != 0) {
+    storeShared(&v.record->gridPhase, phase);
+    return v.changed();
+  }
+  const uint32_t first = v.number(0), epoch = v.epoch();
+#pragma clang loop unroll(disable)
+  for (uint32_t w = 0; w < v.waveCount(); ++w)
+    maxDevice(&v.waveAt(first + w)->grid[phase & 1],
+              w == v.wave ? uniform(loadShared(&v.record->globalComplete)) : v.boundByBarrier(w, epoch));
+  deviceRelease();
+}
+
+/// The workgroup has ended: its rows are free.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_end(uint32_t recordOffset, uint32_t waves) {
+  const OrderView v(uniform(recordOffset));
+  if (!v.enabled() || uniform(loadShared(&v.head->synchronised)) == 0)
+    return;
+#pragma clang loop unroll(disable)
+  for (uint32_t w = 0; w < uniform(waves); ++w) {
+    auto *record = recordOf(v.stateOffset, w);
+    if (const uint32_t row = uniform(loadShared(&record->row)))
+      storeDevice(&v.rowLocks()[row - 1], 0u);
+    if (const uint32_t row = uniform(loadShared(&record->pendingRow)))
+      storeDevice(&v.rowLocks()[row - 1], 0u);
+  }
+}
+
+} // namespace wavesan::device
+
+#endif // WAVESAN_DEVICE_GLOBAL_ORDER_H

@@ -1,0 +1,502 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device runtime's check of global memory, compiled for the host with waves of one lane: workgroups of one dispatch in
+// a given interleaving, pattern by pattern.
+#include "amdgcn_on_host.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <sys/mman.h>
+#include <vector>
+
+#include "hooks.cpp"
+
+namespace wavesan {
+namespace {
+
+using namespace test;
+using namespace device;
+
+constexpr uint64_t kLdsAt = 0x2000000, kLdsBytes = 1 << 20, kLdsOfGroup = 1 << 14;
+
+/// A dispatch of workgroups with `waves` waves each.
+class Dispatch {
+public:
+  Dispatch(uint32_t groups, uint32_t waves, uint32_t rows = 256, uint32_t pages = 64, uint32_t stamp = 5,
+           std::vector<char> *memory = nullptr)
+      : Waves(waves), States(groups * waves), Table(sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord)) {
+    raceTable()->capacity = kCapacity;
+    Context.raceTable = uint64_t(Table.data());
+    Context.counters = uint64_t(&Counters);
+    Context.ldsStateOffset = kLdsAt;
+    Context.waveSize = 1;
+    Context.wavesPerWorkgroup = waves;
+    Context.workgroupSize[0] = waves;
+    Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
+    Context.gridSize[0] = groups * waves;
+    Context.globalMemory = uint64_t(&Global);
+    Global.waveBits = uint32_t(std::bit_width(waves - 1));
+    Global.generationBits = 20;
+    Global.rowEntries = groups << Global.waveBits;
+    Global.rowCount = Global.lockCount = rows;
+    Global.variableCount = 64;
+    Global.pageCount = pages;
+    Global.stamp = stamp;
+    const uint64_t pagesAt = pages * 8, orderAt = pagesAt + uint64_t(pages) * abi::kGlobalPageBytes;
+    if (!memory) {
+      Own.assign(orderAt + 64 * sizeof(abi::GlobalVariable) + rows * 4 + Global.rowEntries * (16 + 4 * rows), 0x5a);
+      memory = &Own;
+    }
+    Global.keys = uint64_t(memory->data());
+    Global.pages = Global.keys + pagesAt;
+    Global.order = Global.keys + orderAt;
+    std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
+    for (uint32_t g = 0; g < groups; ++g) {
+      std::barrier<> all(waves);
+      meeting = &all;
+      DispatchOf(g);
+      std::vector<std::thread> threads;
+      for (uint32_t w = 0; w < waves; ++w)
+        threads.emplace_back([this, g, w] {
+          workgroup = g;
+          workItem = w;
+          __wavesan_kernel_begin(state(g, w), (device::Global<abi::DispatchContext> *)&Context);
+        });
+      for (std::thread &t : threads)
+        t.join();
+    }
+  }
+
+  struct Wave {
+    Dispatch &d;
+    uint32_t group, wave;
+    device::PrivateState *state() const { return d.state(group, wave); }
+    void read(const void *p, uint32_t size = 4) { access(p, abi::accessInfo(abi::kAccessRead, size)); }
+    void write(const void *p, uint32_t size = 4) { access(p, abi::accessInfo(abi::kAccessWrite, size)); }
+    void access(const void *p, uint32_t info) {
+      __wavesan_global_access(state(), const_cast<void *>(p), info, d.Site++);
+    }
+    void fence(uint32_t bits, abi::Scope scope) {
+      __wavesan_fence(state(), abi::fenceInfo(bits | abi::kFenceGlobal | abi::kFenceLds, scope));
+    }
+    /// __threadfence()
+    void threadfence() { fence(abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst, abi::Scope::Agent); }
+    /// An atomic as the pass instruments it.
+    void atomic(const void *p, uint32_t bits, abi::Scope scope, bool acquire, bool release, bool wrote = true) {
+      const uint32_t info = abi::atomicInfo(bits | abi::kAccessAtomic, 4, scope, acquire, release);
+      if (release)
+        fence(abi::kFenceRelease | abi::kFenceImplied, scope);
+      access(p, info);
+      __wavesan_atomic_done(state(), const_cast<void *>(p), info, d.Site - 1, wrote && (bits & abi::kAccessWrite));
+      if (acquire)
+        fence(abi::kFenceAcquire | abi::kFenceImplied, scope);
+    }
+    void add(const void *p, bool acquire, bool release, abi::Scope scope = abi::Scope::Agent) {
+      atomic(p, abi::kAccessRead | abi::kAccessWrite, scope, acquire, release);
+    }
+    void load(const void *p, bool acquire, abi::Scope scope = abi::Scope::Agent) {
+      atomic(p, abi::kAccessRead, scope, acquire, false);
+    }
+    void store(const void *p, bool release, abi::Scope scope = abi::Scope::Agent) {
+      atomic(p, abi::kAccessWrite, scope, false, release);
+    }
+  };
+  Wave wave(uint32_t group, uint32_t w = 0) { return {*this, group, w}; }
+  /// All waves of a workgroup; with the fences of __syncthreads() or without.
+  void barrier(uint32_t group, bool fences = true) {
+    for (uint32_t w = 0; w < Waves; ++w) {
+      if (fences)
+        wave(group, w).fence(abi::kFenceRelease, abi::Scope::Workgroup);
+      __wavesan_barrier_arrive(state(group, w), 0);
+    }
+    for (uint32_t w = 0; w < Waves; ++w) {
+      __wavesan_barrier_leave(state(group, w), 0);
+      if (fences)
+        wave(group, w).fence(abi::kFenceAcquire, abi::Scope::Workgroup);
+    }
+  }
+  void gridBarrier(uint32_t groups) {
+    for (uint32_t g = 0; g < groups; ++g) {
+      barrier(g);
+      wave(g).threadfence();
+      __wavesan_grid_arrive(state(g, 0), 0);
+    }
+    for (uint32_t g = 0; g < groups; ++g) {
+      __wavesan_grid_leave(state(g, 0), 0);
+      barrier(g);
+    }
+  }
+  void end(uint32_t group, uint32_t w) { __wavesan_kernel_end(state(group, w)); }
+  device::PrivateState *state(uint32_t group, uint32_t w) {
+    DispatchOf(group);
+    return (device::PrivateState *)&States[group * Waves + w];
+  }
+
+  std::vector<abi::RaceRecord> races() {
+    std::vector<abi::RaceRecord> found;
+    auto *records = reinterpret_cast<abi::RaceRecord *>(raceTable() + 1);
+    for (uint32_t i = 0; i < kCapacity; ++i)
+      if (records[i].ready)
+        found.push_back(records[i]);
+    return found;
+  }
+  /// Nothing found, and nothing left open.
+  void expectClean() {
+    EXPECT_EQ(races().size(), 0u);
+    EXPECT_EQ(Counters.historyOverflow + Counters.orderUnknown + Counters.outsideBudget + Counters.generationOverflow, 0u);
+  }
+  abi::RaceTable *raceTable() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }
+
+  /// Each workgroup has its own LDS.
+  void DispatchOf(uint32_t group) { Context.ldsStateOffset = uint32_t(kLdsAt + group * kLdsOfGroup); }
+
+  static constexpr uint32_t kCapacity = 1024;
+  abi::DispatchContext Context{};
+  abi::DispatchCounters Counters{};
+  abi::GlobalMemory Global{};
+  uint32_t Site = 0, Waves;
+  std::vector<device::WaveState> States;
+  std::vector<char> Own, Table;
+};
+
+class GlobalRuntime : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    void *lds = mmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    ASSERT_EQ(lds, reinterpret_cast<void *>(kLdsAt)) << "no memory at the addresses that stand for LDS";
+  }
+  static void TearDownTestSuite() { munmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes); }
+  alignas(256) static inline uint32_t Data[256], Flag[64];
+};
+
+TEST_F(GlobalRuntime, ReadsOfAllAreClean) {
+  Dispatch d(3, 2);
+  for (uint32_t g = 0; g < 3; ++g)
+    for (uint32_t w = 0; w < 2; ++w)
+      d.wave(g, w).read(Data);
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, WritesOfTwoWorkgroupsRace) {
+  Dispatch d(2, 2);
+  d.wave(0, 1).write(Data, 16);
+  d.wave(1, 0).write(Data + 2);
+  const auto races = d.races();
+  ASSERT_EQ(races.size(), 1u);
+  EXPECT_EQ(races[0].raceClass, uint32_t(abi::RaceClass::Race));
+  EXPECT_EQ(races[0].space, uint32_t(abi::RaceSpace::Global));
+  EXPECT_EQ(races[0].address, uint64_t(Data + 2));
+  EXPECT_EQ(races[0].size, 4u);
+  EXPECT_EQ(races[0].previousWorkgroup[0], 0u);
+  EXPECT_EQ(races[0].previous.wave, 1u);
+  EXPECT_EQ(races[0].workgroup[0], 1u);
+  EXPECT_EQ(races[0].current.wave, 0u);
+}
+
+TEST_F(GlobalRuntime, NeighbouringGranulesAreOneEntry) {
+  Dispatch d(2, 1);
+  d.wave(0).write(Data, 16);
+  d.wave(1).read(Data, 16);
+  const auto races = d.races();
+  ASSERT_EQ(races.size(), 1u);
+  EXPECT_EQ(races[0].address, uint64_t(Data));
+  EXPECT_EQ(races[0].count, 4u);
+}
+
+TEST_F(GlobalRuntime, BytesOfOneGranuleAreApart) {
+  Dispatch d(2, 1);
+  auto *bytes = reinterpret_cast<char *>(Data);
+  d.wave(0).write(bytes, 1);
+  d.wave(1).write(bytes + 1, 1);
+  d.expectClean();
+  d.wave(1).write(bytes, 2);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, AccessesAcrossGranulesAndPages) {
+  Dispatch d(2, 1);
+  auto *bytes = reinterpret_cast<char *>(Data) + 253;
+  d.wave(0).write(bytes, 8);
+  d.wave(1).read(bytes + 7, 1);
+  ASSERT_EQ(d.races().size(), 1u);
+  EXPECT_EQ(d.races()[0].address, uint64_t(bytes + 7));
+  EXPECT_EQ(d.races()[0].size, 1u);
+  d.wave(1).read(bytes + 8, 4);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, BarrierOrdersTheWorkgroup) {
+  Dispatch d(1, 3);
+  d.wave(0, 0).write(Data);
+  d.barrier(0);
+  for (uint32_t w = 0; w < 3; ++w)
+    d.wave(0, w).read(Data);
+  d.barrier(0);
+  d.wave(0, 2).write(Data);
+  d.expectClean();
+  d.wave(0, 1).write(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, BareBarrierIsNoFence) {
+  Dispatch d(1, 2);
+  d.wave(0, 0).write(Data);
+  d.barrier(0, false);
+  d.wave(0, 1).read(Data);
+  ASSERT_EQ(d.races().size(), 1u);
+  EXPECT_EQ(d.races()[0].raceClass, uint32_t(abi::RaceClass::MissingFence));
+  d.barrier(0);
+  d.wave(0, 0).write(Data + 1);
+  d.wave(0, 1).read(Data + 1);
+  ASSERT_EQ(d.races().size(), 2u);
+}
+
+TEST_F(GlobalRuntime, BarriersOrderOneWorkgroupOnly) {
+  Dispatch d(2, 2);
+  d.wave(0, 0).write(Data);
+  d.barrier(0);
+  d.barrier(1);
+  d.wave(1, 1).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, WorkgroupsKeepTheirRecordsApart) {
+  // Waves 0 and 1 of one workgroup and one wave of another read; the first workgroup writes behind its barrier.
+  Dispatch d(2, 2);
+  d.wave(0, 0).read(Data);
+  d.wave(0, 1).read(Data);
+  d.wave(1, 0).read(Data);
+  d.barrier(0);
+  d.wave(0, 0).write(Data);
+  ASSERT_EQ(d.races().size(), 1u);
+  EXPECT_EQ(d.races()[0].previousWorkgroup[0], 1u);
+}
+
+TEST_F(GlobalRuntime, InitialisationAgainstAtomicsOfAnother) {
+  Dispatch d(2, 4);
+  d.wave(0, 0).write(Data);
+  d.barrier(0);
+  for (uint32_t w = 0; w < 4; ++w)
+    d.wave(0, w).add(Data, false, false);
+  d.expectClean();
+  d.wave(1, 3).add(Data, false, false);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, AtomicsExcludeByScope) {
+  Dispatch d(2, 2);
+  d.wave(0, 0).add(Data, false, false);
+  d.wave(1, 0).add(Data, false, false);
+  d.wave(0, 0).add(Data + 1, false, false, abi::Scope::Workgroup);
+  d.wave(0, 1).add(Data + 1, false, false, abi::Scope::Workgroup);
+  d.expectClean();
+  d.wave(1, 1).add(Data + 1, false, false, abi::Scope::Workgroup);
+  EXPECT_EQ(d.races().size(), 1u);
+  d.wave(0, 0).add(Data + 2, false, false, abi::Scope::Wavefront);
+  d.wave(0, 1).add(Data + 2, false, false, abi::Scope::Wavefront);
+  EXPECT_EQ(d.races().size(), 2u);
+}
+
+TEST_F(GlobalRuntime, FlagWithReleaseAndAcquire) {
+  Dispatch d(3, 1);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).load(Flag, true);
+  d.wave(1).read(Data);
+  d.expectClean();
+  // Known through another.
+  d.wave(1).store(Flag + 1, true);
+  d.wave(2).load(Flag + 1, true);
+  d.wave(2).write(Data + 4);
+  d.wave(2).read(Data);
+  d.expectClean();
+  // What came after the release is not.
+  d.wave(0).write(Data + 1);
+  d.wave(1).read(Data + 1);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, FlagWithoutReleaseOrWithoutAcquire) {
+  for (const bool release : {false, true}) {
+    Dispatch d(2, 1);
+    d.wave(0).write(Data);
+    d.wave(0).store(Flag, release);
+    d.wave(1).load(Flag, !release);
+    d.wave(1).read(Data);
+    EXPECT_EQ(d.races().size(), 1u);
+    EXPECT_EQ(d.Counters.orderUnknown, 0u);
+  }
+}
+
+TEST_F(GlobalRuntime, FencesAroundRelaxedAtomics) {
+  Dispatch d(3, 1);
+  d.wave(0).write(Data);
+  d.wave(0).threadfence();
+  d.wave(0).write(Data + 1);
+  d.wave(0).store(Flag, false);
+  d.wave(1).load(Flag, false);
+  d.wave(1).threadfence();
+  d.wave(1).read(Data);
+  d.expectClean();
+  d.wave(1).read(Data + 1); // behind the fence
+  EXPECT_EQ(d.races().size(), 1u);
+  d.wave(2).load(Flag, false);
+  d.wave(2).read(Data); // no acquire
+  EXPECT_EQ(d.races().size(), 2u);
+}
+
+TEST_F(GlobalRuntime, StoreEndsAReleaseSequenceAndReadModifyWriteContinuesIt) {
+  Dispatch d(4, 1);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).add(Flag, false, false);
+  d.wave(2).load(Flag, true);
+  d.wave(2).read(Data);
+  d.expectClean();
+  d.wave(1).store(Flag, true);
+  d.wave(3).load(Flag, true);
+  d.wave(3).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, LastBlock) {
+  constexpr uint32_t kGroups = 5;
+  Dispatch d(kGroups, 2);
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    for (uint32_t w = 0; w < 2; ++w)
+      d.wave(g, w).write(Data + 2 * g + w);
+    d.barrier(g);
+    d.wave(g).threadfence();
+    d.wave(g).add(Flag, false, false);
+    d.wave(g).threadfence();
+    d.barrier(g);
+  }
+  for (uint32_t w = 0; w < 2; ++w)
+    for (uint32_t i = 0; i < 2 * kGroups; ++i)
+      d.wave(kGroups - 1, w).read(Data + i);
+  d.wave(kGroups - 1).write(Flag); // resets the ticket
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, LastBlockWithoutBarrierBehindTheTicket) {
+  Dispatch d(2, 2);
+  d.wave(0).write(Data);
+  d.wave(0).add(Flag, true, true);
+  d.wave(1, 0).add(Flag, true, true);
+  d.wave(1, 1).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, SpinLock) {
+  Dispatch d(4, 1);
+  for (uint32_t round = 0; round < 3; ++round)
+    for (uint32_t g = 0; g < 4; ++g) {
+      d.wave((g + 1) % 4).atomic(Flag, abi::kAccessRead | abi::kAccessWrite, abi::Scope::Agent, true, false, false);
+      d.wave(g).add(Flag, true, false);
+      d.wave(g).read(Data);
+      d.wave(g).write(Data);
+      d.wave(g).store(Flag, true);
+    }
+  d.expectClean();
+  d.wave(2).write(Data); // outside
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, GridBarrier) {
+  Dispatch d(3, 2);
+  for (uint32_t round = 0; round < 4; ++round) {
+    for (uint32_t g = 0; g < 3; ++g)
+      for (uint32_t w = 0; w < 2; ++w)
+        d.wave(g, w).write(Data + 2 * g + w);
+    d.gridBarrier(3);
+    for (uint32_t g = 0; g < 3; ++g)
+      for (uint32_t w = 0; w < 2; ++w)
+        d.wave(g, w).read(Data + 2 * ((g + 1) % 3) + w);
+    d.gridBarrier(3);
+  }
+  d.expectClean();
+  d.wave(0, 0).write(Data);
+  d.wave(1, 0).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, NarrowReleaseReachesItsWorkgroupOnly) {
+  Dispatch d(2, 2);
+  d.wave(0, 0).write(Data);
+  d.wave(0, 0).store(Flag, true, abi::Scope::Workgroup);
+  d.wave(0, 1).load(Flag, true, abi::Scope::Workgroup);
+  d.wave(0, 1).read(Data);
+  d.expectClean();
+  d.wave(1, 0).load(Flag, true);
+  d.wave(1, 0).read(Data);
+  EXPECT_GE(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, WithoutRowsNothingIsDecidedAndThatIsCounted) {
+  Dispatch d(3, 1, /*rows=*/0);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).load(Flag, true);
+  d.wave(1).read(Data);
+  EXPECT_EQ(d.races().size(), 0u);
+  EXPECT_GE(d.Counters.orderUnknown, 1u);
+  d.wave(0).write(Data + 1); // not released
+  d.wave(1).read(Data + 1);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, FullTableIsCounted) {
+  Dispatch d(2, 1, 16, /*pages=*/1);
+  d.wave(0).write(Data);
+  d.expectClean();
+  d.wave(0).write(Data + 128);
+  EXPECT_EQ(d.Counters.outsideBudget, 1u);
+}
+
+TEST_F(GlobalRuntime, NothingIsLeftOfTheDispatchBefore) {
+  std::vector<char> memory;
+  {
+    Dispatch d(2, 2);
+    d.wave(0).write(Data);
+    d.wave(0).store(Flag, true);
+    d.wave(1).load(Flag, true);
+    memory = d.Own;
+  }
+  Dispatch d(2, 2, 256, 64, 6, &memory);
+  d.wave(1, 1).write(Data);
+  d.expectClean();
+  d.wave(0, 1).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, RowsOfEndedWorkgroupsAreFree) {
+  Dispatch d(8, 1, /*rows=*/2); // one for the flag, one for who reads it
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  for (uint32_t g = 1; g < 8; ++g) {
+    d.wave(g).load(Flag, true);
+    d.wave(g).read(Data);
+    d.end(g, 0);
+  }
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, LostRecordsAreCounted) {
+  // Three workgroups read, then one that has acquired from two of them writes: the third's record is gone.
+  Dispatch d(4, 1);
+  for (uint32_t g = 0; g < 3; ++g)
+    d.wave(g).read(Data);
+  for (uint32_t g = 0; g < 2; ++g)
+    d.wave(g).add(Flag, false, true);
+  d.wave(3).load(Flag, true);
+  d.wave(3).write(Data);
+  EXPECT_EQ(d.races().size() + d.Counters.historyOverflow, 1u);
+}
+
+} // namespace
+} // namespace wavesan
