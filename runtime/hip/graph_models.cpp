@@ -71,6 +71,11 @@ std::vector<NodeIndex> LaunchMatcher::match(const abi::DispatchShapeSeen &seen, 
   return n < nodes.size() ? std::vector{nodes[n]} : std::vector<NodeIndex>();
 }
 
+bool LaunchMatcher::mayHave(const abi::DispatchShapeSeen &seen, const char *name, const void *kernarg) const {
+  return std::any_of(Graph->groups.begin(), Graph->groups.end(),
+                     [&](const LaunchableGraph::Group &g) { return g.launch.fits(seen, name, kernarg); });
+}
+
 bool GraphModels::concerns(CallId id) {
   const Category category = infoOf(id).category;
   return category == Category::Graph || category == Category::Capture || id == CallId::hipModuleGetFunction;

@@ -65,6 +65,8 @@ public:
       : Graph(std::move(graph)), Seen(Graph->groups.size()) {}
   /// The node that the dispatch is, as in streams::CommandPart::nodes.
   std::vector<streams::NodeIndex> match(const abi::DispatchShapeSeen &seen, const char *name, const void *kernarg);
+  /// Whether the dispatch may be one of its nodes.
+  bool mayHave(const abi::DispatchShapeSeen &seen, const char *name, const void *kernarg) const;
   /// Every kernel node has had its dispatch.
   bool complete() const { return Total == Graph->kernelNodes; }
   const LaunchableGraph &graph() const { return *Graph; }

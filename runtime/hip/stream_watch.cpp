@@ -14,13 +14,8 @@ namespace {
 
 using streams::Clock;
 
-/// The launch that the thread is inside of. A runtime that submits its packets on another thread has none there.
-struct LaunchUnderWay {
-  streams::CommandChecker::Ticket ticket;
-  abi::DispatchShapeSeen shape;
-  LaunchMatcher *graph; ///< null: none that is followed
-};
-__attribute__((tls_model("initial-exec"))) thread_local LaunchUnderWay launchUnderWay = {};
+/// The launch that the thread is inside of; 0: none.
+__attribute__((tls_model("initial-exec"))) thread_local streams::CommandChecker::Ticket launchOfThread = 0;
 
 /// Has dispatches of the program's kernels.
 bool isLaunch(const CallRecord &record) {
@@ -187,7 +182,9 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
       }
     if (Recorder && Recorder->active())
       Recorder->beginLaunch(call.launch);
-    launchUnderWay = {call.launch, launchArgumentsOf(record.id, arguments).shape, call.graph.get()};
+    const char *kernel = call.graph ? nullptr : Graphs.kernelName(arguments.pointers[0]);
+    UnderWay[call.launch] = {launchArgumentsOf(record.id, arguments).shape, kernel ? kernel : "", call.graph};
+    launchOfThread = call.launch;
   } else if (waitsForStream(action)) {
     call.atEntry = Order.contentsOfStream(record.clock.stream);
   } else {
@@ -200,8 +197,9 @@ void StreamWatch::begin(WatchedCall &call, const CallRecord &record, const CallA
 void StreamWatch::fail(WatchedCall &call) noexcept {
   if (!call.launch)
     return;
-  launchUnderWay = {};
+  launchOfThread = 0;
   std::lock_guard lock(Mutex);
+  UnderWay.erase(call.launch);
   if (call.hostCall) // it is in its stream already
     Checker->deliverHost(call.launch, {}, {});
   else
@@ -286,9 +284,10 @@ void StreamWatch::hostWaits(const Clock &known) {
 }
 
 void StreamWatch::end(WatchedCall &call, const CallRecord &record, const CallArguments &arguments) noexcept try {
-  launchUnderWay = {};
+  launchOfThread = 0;
   const Action action = infoOf(record.id).action;
   std::lock_guard lock(Mutex);
+  UnderWay.erase(call.launch);
   flushHost();
   followGraphs(call, record, arguments);
   if (record.capture) { // a node of a graph: executed by launches of the graph
@@ -547,23 +546,40 @@ void StreamWatch::attach(const abi::StreamCheckTool *tool) {
 uint64_t StreamWatch::bind(const abi::DispatchShapeSeen &shape, const char *name, const void *kernarg, uint64_t,
                            uint64_t dispatch) noexcept try {
   std::lock_guard lock(Mutex);
-  if (!launchUnderWay.ticket || !sameShape(launchUnderWay.shape, shape)) {
+  const auto fits = [&](const LaunchUnderWay &l) {
+    return l.graph ? l.graph->mayHave(shape, name, kernarg)
+                   : sameShape(l.shape, shape) && (l.kernel.empty() || !name || l.kernel == name);
+  };
+  auto found = UnderWay.find(launchOfThread);
+  if (found == UnderWay.end() || !fits(found->second)) {
+    // Streams share queues of the hardware, where a thread submits what another one has just put there.
+    const auto other = std::find_if(UnderWay.begin(), UnderWay.end(), [&](const auto &l) { return fits(l.second); });
+    const bool alone = other != UnderWay.end() && std::none_of(std::next(other), UnderWay.end(),
+                                                               [&](const auto &l) { return fits(l.second); });
+    if (alone)
+      found = other;
+    else if (found != UnderWay.end() && !found->second.graph)
+      found = UnderWay.end();
+  }
+  if (found == UnderWay.end()) {
     ++Checker->counts.unbound;
     return 0;
   }
+  const auto ticket = found->first;
+  LaunchMatcher *const graph = found->second.graph.get();
   if (Recorder)
-    Recorder->bound(launchUnderWay.ticket);
+    Recorder->bound(ticket);
   if (Keep && name && kernarg) {
     const KernelLaunch launch = KernelLaunch::seen(shape, name, kernarg, layouts());
-    Known.bound(launchUnderWay.ticket, dispatch, KnownAccesses::keyOf(launch));
+    Known.bound(ticket, dispatch, KnownAccesses::keyOf(launch));
   }
   std::vector<streams::NodeIndex> nodes;
-  if (launchUnderWay.graph)
-    nodes = launchUnderWay.graph->match(shape, name, kernarg);
-  if (GraphFiles && launchUnderWay.graph)
-    GraphFiles->bound(launchUnderWay.ticket, dispatch, nodes, name, shape);
-  Checker->bind(launchUnderWay.ticket, dispatch, std::move(nodes));
-  return launchUnderWay.ticket;
+  if (graph)
+    nodes = graph->match(shape, name, kernarg);
+  if (GraphFiles && graph)
+    GraphFiles->bound(ticket, dispatch, nodes, name, shape);
+  Checker->bind(ticket, dispatch, std::move(nodes));
+  return ticket;
 } catch (...) {
   ++Failures;
   return 0;

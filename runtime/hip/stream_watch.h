@@ -18,7 +18,9 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 
 namespace wavesan::hip {
 
@@ -143,6 +145,13 @@ private:
   KnownMemory Memory; ///< that commands can use
   HostAccesses Host;
   GraphModels Graphs;
+  /// Launches that threads are inside of. A runtime that submits its packets on a thread of its own has none there.
+  struct LaunchUnderWay {
+    abi::DispatchShapeSeen shape;         ///< of a kernel
+    std::string kernel;                   ///< linkage name; empty: not known
+    std::shared_ptr<LaunchMatcher> graph; ///< null: none, or none that is followed
+  };
+  std::map<streams::CommandChecker::Ticket, LaunchUnderWay> UnderWay;
   KnownAccesses Known{HistoryBytes / 4};
   std::unique_ptr<RegionRecorder> Recorder; ///< null: nothing is recorded
   std::function<void(RecordedRegion)> RegionOut;

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <thread>
+
 namespace wavesan::hip {
 namespace {
 
@@ -296,6 +299,39 @@ TEST_F(StreamWatchTest, AHostFunctionThatHipRefusesHoldsUpNobody) {
   fill(1);
   fill(2);
   EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, AThreadSubmitsWhatAnotherOneHasPutIntoItsQueue) {
+  static int a, b;
+  watch().addKernelName(&a, "a");
+  watch().addKernelName(&b, "b");
+  const abi::DispatchShapeSeen shape = {{256, 1, 1}, {64, 1, 1}}, larger = {{512, 1, 1}, {64, 1, 1}};
+  const auto launchOf = [&](int &kernel, const std::function<void()> &during) {
+    callWith(CallId::hipLaunchKernel, kHipSuccess, during, static_cast<void *>(&kernel), Dim3{4, 1, 1}, Dim3{64, 1, 1},
+             static_cast<void *>(nullptr), uint64_t(0), stream(1));
+  };
+  uint64_t first = 0, second = 0;
+  launchOf(a, [&] {
+    std::thread([&] { // in no launch of its own
+      EXPECT_EQ(watch().bind(larger, "a", nullptr, 5, 1), 0u);
+      first = watch().bind(shape, "a", nullptr, 5, 2);
+    }).join();
+    std::thread([&] { // in a launch of another kernel, of the same shape
+      ThreadState own{12, 0};
+      std::swap(own, thread);
+      launchOf(b, [&] {
+        EXPECT_EQ(watch().bind(shape, "a", nullptr, 5, 3), first);
+        second = watch().bind(shape, "b", nullptr, 6, 4);
+        std::thread([&] { EXPECT_EQ(watch().bind(shape, nullptr, nullptr, 7, 5), 0u); }).join(); // one of two
+      });
+      std::swap(own, thread);
+    }).join();
+    EXPECT_EQ(watch().bind(shape, "a", nullptr, 5, 6), first);
+  });
+  EXPECT_NE(first, 0u);
+  EXPECT_NE(second, 0u);
+  EXPECT_NE(first, second);
+  std::thread([&] { EXPECT_EQ(watch().bind(shape, "a", nullptr, 5, 7), 0u); }).join(); // nobody is inside any more
 }
 
 TEST_F(StreamWatchTest, AChildBeginsAnew) {
