@@ -38,8 +38,12 @@ define internal void @loud(ptr addrspace(1) %p) noinline {
 
 /// Whether several threads are allowed to execute a kernel with this body.
 bool isShared(const std::string &body) {
-  auto program = load(assemble("define amdgpu_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q) {\n" + body +
-                               "\n  ret void\n}\n" + kDeclarations));
+  // Each workgroup has memory of its own.
+  auto program = load(assemble("define amdgpu_kernel void @k(ptr addrspace(1) %p0, ptr addrspace(1) %q0) {\n"
+                               "%g = call i32 @llvm.amdgcn.workgroup.id.x()\n"
+                               "%p = getelementptr [64 x i32], ptr addrspace(1) %p0, i32 %g\n"
+                               "%q = getelementptr [64 x i32], ptr addrspace(1) %q0, i32 %g\n" +
+                               body + "\n  ret void\n}\n" + kDeclarations));
   std::vector<uint32_t> p(1024), q(1024);
   std::atomic<uint32_t> around{0};
   Options options;
@@ -66,8 +70,8 @@ TEST(Threads, LdsIsTheWorkgroupsOwn) {
   EXPECT_TRUE(
       isShared("%o = atomicrmw xchg ptr addrspace(3) @lds, i32 1 acq_rel\n store i32 %o, ptr addrspace(3) @lds"));
   EXPECT_TRUE(isShared("%o = load volatile i32, ptr addrspace(3) @lds"));
-  EXPECT_TRUE(isShared("%f = addrspacecast ptr addrspace(3) @lds to ptr\n %g = getelementptr i32, ptr %f, i32 3\n"
-                       "%o = atomicrmw add ptr %g, i32 1 monotonic\n store i32 %o, ptr addrspace(3) @lds"));
+  EXPECT_TRUE(isShared("%f = addrspacecast ptr addrspace(3) @lds to ptr\n %h = getelementptr i32, ptr %f, i32 3\n"
+                       "%o = atomicrmw add ptr %h, i32 1 monotonic\n store i32 %o, ptr addrspace(3) @lds"));
 }
 
 TEST(Threads, UpdatesWhoseOrderDoesNotShowAreShared) {

@@ -130,7 +130,7 @@ struct Workgroup {
     const uint64_t failed = launch->failedAt.load(std::memory_order_relaxed);
     return failed < linearId || (failed != ~uint64_t(0) && clock > kPatience);
   }
-  static constexpr uint64_t kPatience = uint64_t(1) << 25;
+  static constexpr uint64_t kPatience = uint64_t(1) << 24;
   int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }
 };
 
