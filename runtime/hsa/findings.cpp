@@ -211,13 +211,17 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       ++Sum.suppressed[*suppression];
       continue;
     }
-    addRace(race);
+    DispatchRace reported{*shown, std::move(race), true};
+    reported.shown = addRace(reported.race);
+    if (const auto reason = NotConfirmed.find(dispatch); reason != NotConfirmed.end())
+      sayConfirmed(reported, {.reason = reason->second});
     for (auto [remark, end] = Remarks.equal_range(dispatch); remark != end; remark = Remarks.erase(remark))
       say(remark->second);
     if (watched != Watched.end())
-      watched->second.push_back({*shown, std::move(race), true});
+      watched->second.push_back(std::move(reported));
   }
   Remarks.erase(dispatch);
+  NotConfirmed.erase(dispatch);
 }
 
 void Findings::watch(uint64_t dispatch) {
@@ -236,7 +240,25 @@ void Findings::sayIfRacy(uint64_t dispatch, std::string line) {
   Remarks.emplace(dispatch, std::move(line));
 }
 
-void Findings::addRace(const report::Race &race) {
+void Findings::confirmed(const DispatchRace &race, const report::Confirmation &confirmation) {
+  std::lock_guard lock(Mutex);
+  sayConfirmed(race, confirmation);
+}
+
+void Findings::notConfirmed(uint64_t dispatch, const std::string &reason) {
+  std::lock_guard lock(Mutex);
+  NotConfirmed[dispatch] = reason;
+}
+
+void Findings::sayConfirmed(const DispatchRace &race, const report::Confirmation &confirmation) {
+  if (!race.shown)
+    return say(report::confirmationText(confirmation) + ": " + report::shortName(race.race));
+  Out.text->onConfirmation(*race.shown, confirmation);
+  for (auto &document : Out.documents)
+    document->onConfirmation(*race.shown, confirmation);
+}
+
+std::optional<size_t> Findings::addRace(const report::Race &race) {
   struct Counters {
     uint64_t &all, &notPrinted;
   };
@@ -248,11 +270,12 @@ void Findings::addRace(const report::Race &race) {
     Page.add(&abi::StatusPage::races);
   if (Sum.races + Sum.warnings + Sum.notes > MaxReports) {
     ++count.notPrinted;
-    return;
+    return std::nullopt;
   }
   Out.text->onRace(race);
   for (auto &document : Out.documents)
     document->onRace(race);
+  return Shown++;
 }
 
 void Findings::streamRace(report::Race race) {

@@ -40,6 +40,7 @@ struct DispatchRace {
   abi::RaceRecord record; ///< the one that the report was made of
   report::Race race;
   bool isNew = false; ///< reported for the first time; else an earlier dispatch had shown it
+  std::optional<size_t> shown = {}; ///< new: its number among those that the sinks got; nothing beyond max_reports
 };
 
 /// Thread-safe; calls of the sinks are serialised.
@@ -71,6 +72,11 @@ public:
   /// If this dispatch turns out to show a race that is reported, says `line` too. Several lines are possible.
   void sayIfRacy(uint64_t dispatch, std::string line);
 
+  /// What running the dispatch of a new race again has shown.
+  void confirmed(const DispatchRace &race, const report::Confirmation &confirmation);
+  /// The same of all new races that this dispatch turns out to show: it is not run again.
+  void notConfirmed(uint64_t dispatch, const std::string &reason);
+
   /// A race between commands.
   void streamRace(report::Race race);
   /// `compare` compares what is left, during which streamRace() may be called, and counts in the summary it gets.
@@ -100,7 +106,9 @@ private:
     std::string name;
   };
   void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
-  void addRace(const report::Race &race);
+  /// The number that the sinks know it by, if they got it.
+  std::optional<size_t> addRace(const report::Race &race);
+  void sayConfirmed(const DispatchRace &race, const report::Confirmation &confirmation);
   void say(const std::string &line);
   void sayError(const std::string &line);
 
@@ -118,6 +126,8 @@ private:
   std::optional<ClassRule> SameValue;
   std::map<uint64_t, std::vector<DispatchRace>> Watched; ///< by dispatch
   std::multimap<uint64_t, std::string> Remarks;            ///< of sayIfRacy()
+  std::map<uint64_t, std::string> NotConfirmed;            ///< reasons, by dispatch
+  size_t Shown = 0;                                        ///< races that the sinks got
   bool Finished = false;
 };
 

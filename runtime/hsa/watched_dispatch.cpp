@@ -20,7 +20,7 @@ bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Ke
     if (records)
       tool.capsules.declined(tool.findings, *kernel, dispatch, why);
     if (confirms)
-      tool.findings.sayIfRacy(dispatch, "not tried (" + why + "): races of dispatch " + std::to_string(dispatch));
+      tool.findings.notConfirmed(dispatch, why);
   };
   PacketHost host(tool, queue, kernel, packet, dispatch, write);
   if (records)

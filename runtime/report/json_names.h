@@ -47,6 +47,10 @@ inline constexpr Named<CommandSide::Kind> kCommands[] = {{CommandSide::Kind::Ker
                                                          {CommandSide::Kind::Graph, "graph"},
                                                          {CommandSide::Kind::Host, "host"},
                                                          {CommandSide::Kind::HostFunction, "host-function"}};
+inline constexpr Named<Confirmation::Verdict> kVerdicts[] = {{Confirmation::Verdict::Confirmed, "confirmed"},
+                                                             {Confirmation::Verdict::OutputDiffers, "output-differs"},
+                                                             {Confirmation::Verdict::NotObserved, "not-observed"},
+                                                             {Confirmation::Verdict::NotTried, "not-tried"}};
 inline constexpr char kLdsPlace[] = "lds";
 inline constexpr char kNoPlace[] = "none";
 
