@@ -74,12 +74,15 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
         return {.reason = "the dispatch fails when its accesses are ordered otherwise"};
       PassOutput output;
       std::string error;
-      if (!output.read(before, host.budget() / 8, error))
+      if (!output.read(before, tool.tiers.limit(Tier::Pageable) / 8, error))
         return {.reason = error};
       groups[order].add(std::move(output));
     }
     place = seed + 1 < Seeds ? std::nullopt : OutputGroup::firstDifference(groups[0], groups[1]);
   }
+  for (const OutputGroup &group : groups)
+    if (!group.error().empty())
+      return {.reason = group.error()};
   if (place) {
     result.verdict = Verdict::Confirmed;
     result.place = tool.memory.find(before.saved()[place->region].range.begin + place->offset, dispatch);
@@ -95,21 +98,22 @@ void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<Disp
   if (std::none_of(races.begin(), races.end(), [](const DispatchRace &race) { return race.isNew; }))
     return;
   // The program sees what the first pass left.
-  Snapshot after(tool.api, tool.memory);
-  MemoryStep step = after.plan();
+  Snapshot after(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options));
+  after.setAgent(host.memory().agent());
+  MemoryStep step = after.plan(host.memory());
   std::string error;
-  const bool saved = 2 * step.bytes <= host.budget() && after.save(step, error);
+  const char *why = step.fits ? after.save(step, error) : kDeclineBudget;
   host.setQuiet(true);
   bool passed = false;
   for (const DispatchRace &race : races) {
     if (!race.isNew)
       continue;
-    tool.findings.confirmed(race, !saved          ? report::Confirmation{.reason = kDeclineBudget}
+    tool.findings.confirmed(race, why             ? report::Confirmation{.reason = why}
                                   : host.failed() ? report::Confirmation{.reason = "the dispatch failed"}
                                                   : verdict(tool, host, race, dispatch));
     passed = true;
   }
-  if (!saved || !passed)
+  if (why || !passed)
     return;
   if (!after.restore(step, error))
     host.restoreFailed(error);

@@ -7,6 +7,7 @@
 #include "memory_interceptor.h"
 #include "queue_interceptor.h"
 #include "replay_graph.h"
+#include "replay_range.h"
 #include "replay_service.h"
 
 #include <cstdio>
@@ -49,7 +50,7 @@ Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
 Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
            std::unique_ptr<Status> page)
     : options(std::move(opts)), api(runtime), cpuAgent(findCpuAgent(api)), Table(table), Process(getpid()), status(std::move(page)),
-      memory(Dispatches), selection(options.kernels),
+      memory(Dispatches), tiers(options), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
       streams(memory, kernels, [this](report::Race race) { findings.streamRace(std::move(race)); }),
       agents(api,
@@ -148,6 +149,7 @@ void Tool::finish() {
   if (Ended)
     return;
   Ended = true;
+  ReplayRange::instance().giveUp(kDeclineRangeOpen);
   Active.store(false, std::memory_order_release);
   if (!drain.waitIdle(0, kEndLimit))
     findings.unfinished(drain.pending());

@@ -20,6 +20,7 @@
 #include "memory_map.h"
 #include "race_confirmer.h"
 #include "replay_window.h"
+#include "snapshot_tiers.h"
 #include "status.h"
 #include "stream_races.h"
 #include "wait_check.h"
@@ -83,6 +84,7 @@ public: // initialised after the private members that they need
   std::unique_ptr<Status> status;
   MemoryMap memory;
   WindowTable windows;
+  TierBudgets tiers;
   KernelSelection selection;
   Findings findings;
   StreamRaces streams;

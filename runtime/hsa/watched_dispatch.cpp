@@ -13,8 +13,9 @@ bool wantsWatching(const Tool &tool, const Kernel &kernel) {
   return tool.capsules.wants(kernel) || tool.confirmer.wants(kernel);
 }
 
-bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                   const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write) {
+bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, const PacketWriter &write) {
+  const std::shared_ptr<const Kernel> &kernel = queued.kernel;
+  const uint64_t dispatch = queued.number;
   const bool records = tool.capsules.wants(*kernel), confirms = tool.confirmer.wants(*kernel);
   const auto declined = [&](const std::string &why) {
     if (records)
@@ -22,7 +23,8 @@ bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Ke
     if (confirms)
       tool.findings.notConfirmed(dispatch, why);
   };
-  PacketHost host(tool, queue, kernel, packet, dispatch, write);
+  std::vector<QueuedDispatch> one{queued};
+  PacketHost host(tool, queue, one, write);
   if (records)
     host.saveEverything();
   MemoryStep step;
@@ -35,7 +37,7 @@ bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Ke
   }
   std::optional<capsule::Capsule> capsule;
   if (records)
-    capsule = tool.capsules.begin(tool, queue, *kernel, packet, dispatch, host.memory());
+    capsule = tool.capsules.begin(tool, queue, *kernel, queued.packet, dispatch, host.memory());
   tool.findings.watch(dispatch);
   host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
   const PassResult result = host.pass(0, 1u << WAVESAN_CONTEXT_RACE_CHECK);

@@ -53,6 +53,11 @@
 // RUN: %status 66 %run90a --confirm -o replay_budget_mb=1 -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
 // BUDGET: wavesan: not tried (footprint_budget): race at {{.*}}confirm.hip:{{.*}}, dispatch 1
+// The memory before the dispatch has room, that after its first pass has not.
+// RUN: %status 66 %run90a --confirm -o replay_budget_mb=3 -- %t 2> %t.err > %t.out
+// RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
+// RUN: FileCheck --check-prefix=OTHERS --input-file=%t.err %s
+// OTHERS: wavesan: confirmed: {{.*}}, dispatch 2
 // RUN: %status 66 %run90a --confirm -o hooks=device -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=DEVICE --input-file=%t.err %s
 // DEVICE: wavesan: races are not confirmed: with hooks=device the order of accesses cannot be forced
@@ -92,7 +97,7 @@ __global__ void times(long long *data) {
 }
 
 int main() {
-  int *first = twin::onDevice(std::vector<int>(2 * kSize));
+  int *first = twin::onDevice(std::vector<int>(600 * 1024)); // two times kSize are used
   int *second = twin::onDevice(std::vector<int>(2 * 64));
   int *third = twin::onDevice(std::vector<int>(kSize + 1));
   float *fourth = twin::onDevice(std::vector<float>(2));
