@@ -54,6 +54,9 @@ public:
   void noTwin(const std::string &kernel);
   void unchecked(const std::string &kernel, const std::string &reason);
   void drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
+  /// A later pass of a dispatch, over another part of memory: races in global memory that are new are reported, and nothing
+  /// else is counted.
+  void partDrained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
   /// A checked dispatch is about to run; drained() or unfinished() follows unless the process is killed.
   void submitted() { Page.add(&abi::StatusPage::dispatchesPending); }
   /// One that was submitted has ended, and what it found is not wanted.
@@ -67,8 +70,18 @@ public:
   void waitsChecked(const WaitCheckResult &result, const std::function<bool(const report::WaitHazard &)> &selected);
 
   /// Keeps the races of this dispatch, those that were reported before included, suppressed ones excluded.
-  void watch(uint64_t dispatch);
+  /// `asksBudget`: somebody will call outsideBudget().
+  void watch(uint64_t dispatch, bool asksBudget = false);
   std::vector<DispatchRace> takeWatched(uint64_t dispatch);
+  /// Accesses of a watched dispatch for whose records there was no memory. Before takeWatched(). Whoever
+  /// asks says what is counted of that: budgetUsedUp(), or nothing.
+  uint64_t outsideBudget(uint64_t dispatch);
+  /// `why`: besides that the budget did not do; empty: nothing besides.
+  void budgetUsedUp(const Kernel &kernel, const std::string &why);
+  /// This dispatch will have none, should the budget not do.
+  void noFurtherPasses(uint64_t dispatch, const std::string &why);
+  /// One dispatch has had so many passes over parts of memory.
+  void furtherPasses(uint64_t passes);
   /// If this dispatch turns out to show a race that is reported, says `line` too. Several lines are possible.
   void sayIfRacy(uint64_t dispatch, std::string line);
 
@@ -105,7 +118,8 @@ private:
     std::optional<report::Severity> severity;
     std::string name;
   };
-  void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
+  void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result, bool onlyNew = false);
+  void sayBudgetUsedUp(const Kernel &kernel, const std::string &why);
   /// The number that the sinks know it by, if they got it.
   std::optional<size_t> addRace(const report::Race &race);
   void sayConfirmed(const DispatchRace &race, const report::Confirmation &confirmation);
@@ -124,9 +138,15 @@ private:
   std::set<std::string> PrintedErrors;
   std::map<abi::RaceClass, ClassRule> Severities;
   std::optional<ClassRule> SameValue;
-  std::map<uint64_t, std::vector<DispatchRace>> Watched; ///< by dispatch
+  struct WatchedDispatch {
+    std::vector<DispatchRace> races;
+    bool asksBudget = false;
+    uint64_t outsideBudget = 0;
+  };
+  std::map<uint64_t, WatchedDispatch> Watched; ///< by dispatch
   std::multimap<uint64_t, std::string> Remarks;            ///< of sayIfRacy()
   std::map<uint64_t, std::string> NotConfirmed;            ///< reasons, by dispatch
+  std::map<uint64_t, std::string> NoFurtherPasses;         ///< reasons, by dispatch
   size_t Shown = 0;                                        ///< races that the sinks got
   bool Finished = false;
 };

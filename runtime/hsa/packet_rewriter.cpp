@@ -62,6 +62,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   pending.dispatch = dispatch;
   pending.queue = queue.number;
   pending.quiet = pass.quiet;
+  pending.part = pass.part;
   pending.programSignal = packet.completion_signal;
   const uint32_t kernargBytes = std::max(kernarg.bytes(), kernel->twinKernargBytes);
   if (!tool.resources.take(*agent, plan, kernargBytes, budget, pending.memory, error))

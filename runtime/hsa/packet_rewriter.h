@@ -20,6 +20,7 @@ class Tool;
 struct PassOptions {
   bool counts = true; ///< false: a later pass, which is no dispatch of the program
   bool quiet = false; ///< nothing that it finds is reported or counted
+  bool part = false;  ///< it checks another part of memory than the pass before it: only new races count
   AccessTrace *trace = nullptr;
   /// What the dispatch has been bound to already, or null. Null pointer: it is to be bound now.
   const std::shared_ptr<StreamDispatch> *stream = nullptr;

@@ -69,7 +69,7 @@ public:
         schedule.emplace(*T.cpuAgent, abi::Schedule{result.seed, false, false, {}, {}});
       }
       // Only the first one is the launch that the program has made.
-      const GraphPass pass = {checks, {number == 0, number != 0, nullptr}};
+      const GraphPass pass = {checks, {number == 0, number != 0}};
       thePass = &pass;
       result.startNs = now();
       Result = Range.launch(Range.self);

@@ -178,8 +178,10 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     T.api.core.hsa_signal_store_screlease_fn(Completions[i].signal, 1);
-    PassOptions options{number == 0, Quiet, Trace.get()};
-    if (dispatch.bound)
+    PassOptions options{number == 0, Quiet, Part, Trace.get()};
+    if (Part)
+      options.stream = &none;
+    else if (dispatch.bound)
       options.stream = number == 0 ? &dispatch.stream : &none;
     hsa_barrier_and_packet_t behind;
     const bool twin = checks && rewritePacket(T, Queue, copy, behind, dispatch.number, options);

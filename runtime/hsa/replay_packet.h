@@ -58,6 +58,9 @@ public:
   /// Later passes are no dispatches of the program: what they find is not reported and not counted.
   void setQuiet(bool quiet) { Quiet = quiet; }
 
+  /// Later passes check other parts of memory.
+  void setPart(bool part) { Part = part; }
+
   Snapshot &memory() { return Memory; }
   [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, name(), why); }
 
@@ -85,7 +88,7 @@ private:
   std::vector<Completion> Completions;    ///< of the dispatches, in their order
   std::chrono::milliseconds PassLimit{0}; ///< 0: none
   std::unique_ptr<AccessTrace> Trace;     ///< of the latest pass
-  bool Overdue = false, Quiet = false, Everything = false, SaidThatItWaits = false;
+  bool Overdue = false, Quiet = false, Part = false, Everything = false, SaidThatItWaits = false;
 };
 
 } // namespace wavesan::hsa

@@ -83,6 +83,8 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
 /// Absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kLaterCounts[] = {{&Summary::warnings, "warnings"},
                                                               {&Summary::notes, "notes"},
+                                                              {&Summary::furtherDispatches, "furtherDispatches"},
+                                                              {&Summary::furtherPasses, "furtherPasses"},
                                                               {&Summary::coveredSites, "coveredSites"},
                                                               {&Summary::waitObjects, "waitObjects"},
                                                               {&Summary::waitHazards, "waitHazards"}};
