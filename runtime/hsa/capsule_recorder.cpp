@@ -69,7 +69,7 @@ bool addRegions(const Snapshot &memory, const Kernel &kernel, capsule::Capsule &
     region.address = range.begin;
     region.kind = uint32_t(range.kind);
     region.number = range.number;
-    region.bytes = {reinterpret_cast<const char *>(saved.bytes.get()), range.bytes};
+    region.bytes = {reinterpret_cast<const char *>(Snapshot::wholeBytes(saved)), range.bytes};
     to.regions.push_back(region);
   }
   return true;

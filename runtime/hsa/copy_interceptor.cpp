@@ -3,6 +3,7 @@
 #include "copy_interceptor.h"
 
 #include "replay_loop.h"
+#include "replay_range.h"
 #include "replay_service.h"
 #include "tool.h"
 
@@ -46,6 +47,7 @@ template <class Start>
 hsa_status_t copyWith(Tool &tool, hsa_agent_t to, hsa_agent_t from, hsa_signal_t programSignal, Start start) {
   if (!mustKeepOut() || !tool.api.amd.hsa_amd_signal_async_handler_fn)
     return start(programSignal);
+  ReplayRange::instance().giveUp(kDeclineRangeCopy);
   // In the order of the table, as everywhere where more than one is held.
   if (to.handle > from.handle)
     std::swap(to, from);
@@ -100,7 +102,10 @@ hsa_status_t asyncCopyRect(const hsa_pitched_ptr_t *to, const hsa_dim3_t *toOffs
 }
 
 std::vector<AgentWindow::Shared> keepOut(Tool &tool) {
-  return mustKeepOut() ? tool.windows.shareAll() : std::vector<AgentWindow::Shared>();
+  if (!mustKeepOut())
+    return {};
+  ReplayRange::instance().giveUp(kDeclineRangeCopy);
+  return tool.windows.shareAll();
 }
 
 hsa_status_t copy(void *to, const void *from, size_t bytes) {

@@ -183,7 +183,10 @@ void Drain::report(const PendingDispatch &dispatch, bool failed) {
       if (!failed || records[i].ready == 1) // a failed dispatch may have stopped in the middle of one
         result.records.push_back(withCoordinates(records[i], *memory.context));
     }
-    Found.drained(*dispatch.kernel, dispatch.dispatch, result);
+    if (dispatch.part)
+      Found.partDrained(*dispatch.kernel, dispatch.dispatch, result);
+    else
+      Found.drained(*dispatch.kernel, dispatch.dispatch, result);
   } catch (const std::exception &e) { // out of memory: the program goes on
     Found.error(std::string("a dispatch could not be evaluated: ") + e.what());
   }

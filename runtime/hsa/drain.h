@@ -33,6 +33,7 @@ struct PendingDispatch {
   hsa_signal_t programSignal{}; ///< completion signal of the program's packet; may be null
   std::shared_ptr<StreamDispatch> stream; ///< null: it belongs to no known command
   bool quiet = false;           ///< a pass whose findings nobody wants
+  bool part = false;            ///< a later pass over another part of memory
   bool reported = false;        ///< its results have been passed on already (salvage)
 };
 

@@ -96,9 +96,11 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   Sum.globalAccesses += c.globalAccesses;
   Sum.orderUnknown += c.orderUnknown;
   Sum.waitsUnknown += c.waitsUnknown;
-  if (c.outsideBudget != 0)
-    ++Sum.unchecked[{kernel.display, "some of its accesses: the memory for their records is used up (option "
-                                     "shadow_budget_mb)"}];
+  const auto reason = NoFurtherPasses.extract(dispatch);
+  if (const auto watched = Watched.find(dispatch); watched != Watched.end() && watched->second.asksBudget)
+    watched->second.outsideBudget = c.outsideBudget;
+  else if (c.outsideBudget != 0)
+    sayBudgetUsedUp(kernel, reason ? "no further passes: " + reason.mapped() : "");
   if (c.lanesUnchecked != 0)
     ++Sum.unchecked[{kernel.display, "some of its accesses, between lanes of one wave: too many to remember"}];
   Sum.globalUnchecked += (c.checkedSpaces & abi::kChecksGlobal) == 0;
@@ -117,7 +119,48 @@ void Findings::drained(const Kernel &kernel, uint64_t dispatch, const DispatchRe
   addRaces(kernel, dispatch, result);
 }
 
-void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
+void Findings::partDrained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result) {
+  std::lock_guard lock(Mutex);
+  Page.subtract(&abi::StatusPage::dispatchesPending);
+  if (const auto watched = Watched.find(dispatch); watched != Watched.end())
+    watched->second.outsideBudget = result.counters.outsideBudget;
+  Page.add(&abi::StatusPage::racesLost, result.counters.racesDropped);
+  Sum.racesDropped += result.counters.racesDropped;
+  DispatchResult global = result;
+  std::erase_if(global.records,
+                [](const abi::RaceRecord &r) { return r.space != uint32_t(abi::RaceSpace::Global); });
+  addRaces(kernel, dispatch, global, /*onlyNew=*/true);
+}
+
+void Findings::sayBudgetUsedUp(const Kernel &kernel, const std::string &why) {
+  ++Sum.unchecked[{kernel.display, "some of its accesses: the memory for their records is used up (option "
+                                   "shadow_budget_mb" +
+                                       (why.empty() ? "" : "; " + why) + ")"}];
+}
+
+uint64_t Findings::outsideBudget(uint64_t dispatch) {
+  std::lock_guard lock(Mutex);
+  const auto watched = Watched.find(dispatch);
+  return watched == Watched.end() ? 0 : watched->second.outsideBudget;
+}
+
+void Findings::budgetUsedUp(const Kernel &kernel, const std::string &why) {
+  std::lock_guard lock(Mutex);
+  sayBudgetUsedUp(kernel, why);
+}
+
+void Findings::noFurtherPasses(uint64_t dispatch, const std::string &why) {
+  std::lock_guard lock(Mutex);
+  NoFurtherPasses[dispatch] = why;
+}
+
+void Findings::furtherPasses(uint64_t passes) {
+  std::lock_guard lock(Mutex);
+  Sum.furtherPasses += passes;
+  ++Sum.furtherDispatches;
+}
+
+void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result, bool onlyNew) {
   std::vector<const abi::RaceRecord *> records;
   for (const abi::RaceRecord &record : result.records) {
     if (!isPlausible(record, kernel))
@@ -168,6 +211,8 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     RaceKey key = raceIdentity(*record, kernel);
     const auto known = KnownRaces.find(key.text);
     if (known != KnownRaces.end()) {
+      if (onlyNew)
+        continue;
       if (!known->second)
         Sum.laterOccurrences += record->count;
       if (known->second || watched == Watched.end())
@@ -194,7 +239,7 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     race.bothOrders = group.otherWay != nullptr;
     report::makePrintable(race);
     if (!group.isNew) {
-      watched->second.push_back({*shown, std::move(race), false});
+      watched->second.races.push_back({*shown, std::move(race), false});
       continue;
     }
     const std::string *suppression = nullptr;
@@ -211,24 +256,28 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       ++Sum.suppressed[*suppression];
       continue;
     }
-    addRace(race);
+    DispatchRace reported{*shown, std::move(race), true};
+    reported.shown = addRace(reported.race);
+    if (const auto reason = NotConfirmed.find(dispatch); reason != NotConfirmed.end())
+      sayConfirmed(reported, {.reason = reason->second});
     for (auto [remark, end] = Remarks.equal_range(dispatch); remark != end; remark = Remarks.erase(remark))
       say(remark->second);
     if (watched != Watched.end())
-      watched->second.push_back({*shown, std::move(race), true});
+      watched->second.races.push_back(std::move(reported));
   }
   Remarks.erase(dispatch);
+  NotConfirmed.erase(dispatch);
 }
 
-void Findings::watch(uint64_t dispatch) {
+void Findings::watch(uint64_t dispatch, bool asksBudget) {
   std::lock_guard lock(Mutex);
-  Watched[dispatch];
+  Watched[dispatch].asksBudget = asksBudget;
 }
 
 std::vector<DispatchRace> Findings::takeWatched(uint64_t dispatch) {
   std::lock_guard lock(Mutex);
   auto node = Watched.extract(dispatch);
-  return node ? std::move(node.mapped()) : std::vector<DispatchRace>();
+  return node ? std::move(node.mapped().races) : std::vector<DispatchRace>();
 }
 
 void Findings::sayIfRacy(uint64_t dispatch, std::string line) {
@@ -236,7 +285,25 @@ void Findings::sayIfRacy(uint64_t dispatch, std::string line) {
   Remarks.emplace(dispatch, std::move(line));
 }
 
-void Findings::addRace(const report::Race &race) {
+void Findings::confirmed(const DispatchRace &race, const report::Confirmation &confirmation) {
+  std::lock_guard lock(Mutex);
+  sayConfirmed(race, confirmation);
+}
+
+void Findings::notConfirmed(uint64_t dispatch, const std::string &reason) {
+  std::lock_guard lock(Mutex);
+  NotConfirmed[dispatch] = reason;
+}
+
+void Findings::sayConfirmed(const DispatchRace &race, const report::Confirmation &confirmation) {
+  if (!race.shown)
+    return say(report::confirmationText(confirmation) + ": " + report::shortName(race.race));
+  Out.text->onConfirmation(*race.shown, confirmation);
+  for (auto &document : Out.documents)
+    document->onConfirmation(*race.shown, confirmation);
+}
+
+std::optional<size_t> Findings::addRace(const report::Race &race) {
   struct Counters {
     uint64_t &all, &notPrinted;
   };
@@ -248,11 +315,12 @@ void Findings::addRace(const report::Race &race) {
     Page.add(&abi::StatusPage::races);
   if (Sum.races + Sum.warnings + Sum.notes > MaxReports) {
     ++count.notPrinted;
-    return;
+    return std::nullopt;
   }
   Out.text->onRace(race);
   for (auto &document : Out.documents)
     document->onRace(race);
+  return Shown++;
 }
 
 void Findings::streamRace(report::Race race) {

@@ -40,6 +40,7 @@ struct DispatchRace {
   abi::RaceRecord record; ///< the one that the report was made of
   report::Race race;
   bool isNew = false; ///< reported for the first time; else an earlier dispatch had shown it
+  std::optional<size_t> shown = {}; ///< new: its number among those that the sinks got; nothing beyond max_reports
 };
 
 /// Thread-safe; calls of the sinks are serialised.
@@ -53,6 +54,9 @@ public:
   void noTwin(const std::string &kernel);
   void unchecked(const std::string &kernel, const std::string &reason);
   void drained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
+  /// A later pass of a dispatch, over another part of memory: races in global memory that are new are reported, and nothing
+  /// else is counted.
+  void partDrained(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
   /// A checked dispatch is about to run; drained() or unfinished() follows unless the process is killed.
   void submitted() { Page.add(&abi::StatusPage::dispatchesPending); }
   /// One that was submitted has ended, and what it found is not wanted.
@@ -66,10 +70,25 @@ public:
   void waitsChecked(const WaitCheckResult &result, const std::function<bool(const report::WaitHazard &)> &selected);
 
   /// Keeps the races of this dispatch, those that were reported before included, suppressed ones excluded.
-  void watch(uint64_t dispatch);
+  /// `asksBudget`: somebody will call outsideBudget().
+  void watch(uint64_t dispatch, bool asksBudget = false);
   std::vector<DispatchRace> takeWatched(uint64_t dispatch);
+  /// Accesses of a watched dispatch for whose records there was no memory. Before takeWatched(). Whoever
+  /// asks says what is counted of that: budgetUsedUp(), or nothing.
+  uint64_t outsideBudget(uint64_t dispatch);
+  /// `why`: besides that the budget did not do; empty: nothing besides.
+  void budgetUsedUp(const Kernel &kernel, const std::string &why);
+  /// This dispatch will have none, should the budget not do.
+  void noFurtherPasses(uint64_t dispatch, const std::string &why);
+  /// One dispatch has had so many passes over parts of memory.
+  void furtherPasses(uint64_t passes);
   /// If this dispatch turns out to show a race that is reported, says `line` too. Several lines are possible.
   void sayIfRacy(uint64_t dispatch, std::string line);
+
+  /// What running the dispatch of a new race again has shown.
+  void confirmed(const DispatchRace &race, const report::Confirmation &confirmation);
+  /// The same of all new races that this dispatch turns out to show: it is not run again.
+  void notConfirmed(uint64_t dispatch, const std::string &reason);
 
   /// A race between commands.
   void streamRace(report::Race race);
@@ -99,8 +118,11 @@ private:
     std::optional<report::Severity> severity;
     std::string name;
   };
-  void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result);
-  void addRace(const report::Race &race);
+  void addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchResult &result, bool onlyNew = false);
+  void sayBudgetUsedUp(const Kernel &kernel, const std::string &why);
+  /// The number that the sinks know it by, if they got it.
+  std::optional<size_t> addRace(const report::Race &race);
+  void sayConfirmed(const DispatchRace &race, const report::Confirmation &confirmation);
   void say(const std::string &line);
   void sayError(const std::string &line);
 
@@ -116,8 +138,16 @@ private:
   std::set<std::string> PrintedErrors;
   std::map<abi::RaceClass, ClassRule> Severities;
   std::optional<ClassRule> SameValue;
-  std::map<uint64_t, std::vector<DispatchRace>> Watched; ///< by dispatch
+  struct WatchedDispatch {
+    std::vector<DispatchRace> races;
+    bool asksBudget = false;
+    uint64_t outsideBudget = 0;
+  };
+  std::map<uint64_t, WatchedDispatch> Watched; ///< by dispatch
   std::multimap<uint64_t, std::string> Remarks;            ///< of sayIfRacy()
+  std::map<uint64_t, std::string> NotConfirmed;            ///< reasons, by dispatch
+  std::map<uint64_t, std::string> NoFurtherPasses;         ///< reasons, by dispatch
+  size_t Shown = 0;                                        ///< races that the sinks got
   bool Finished = false;
 };
 

@@ -11,18 +11,23 @@ namespace wavesan::hsa {
 namespace {
 
 using Chunk = std::pair<size_t, uint64_t>;
-constexpr uint64_t kPiece = 256 * PassOutput::kChunk; ///< read at once
+constexpr uint64_t kPiece = Snapshot::kChunk; ///< read at once
+static_assert(kPiece % PassOutput::kChunk == 0);
 
 uint64_t bytesOf(const Snapshot &before, const Chunk &chunk) {
   const uint64_t begin = chunk.second * PassOutput::kChunk;
   return std::min(PassOutput::kChunk, before.saved()[chunk.first].range.bytes - begin);
 }
 
-/// The bytes of a chunk in an output.
-const uint8_t *find(const Snapshot &before, const PassOutput::Chunks &chunks, const Chunk &chunk) {
+/// The bytes of a chunk in an output: in place, or in `scratch`. Null and a line in `error` if they cannot be read.
+const uint8_t *find(const Snapshot &before, const PassOutput::Chunks &chunks, const Chunk &chunk,
+                    std::vector<uint8_t> &scratch, std::string &error) {
   auto it = chunks.find(chunk);
-  return it != chunks.end() ? it->second.data()
-                            : before.saved()[chunk.first].bytes.get() + chunk.second * PassOutput::kChunk;
+  if (it != chunks.end())
+    return it->second.data();
+  scratch.resize(PassOutput::kChunk);
+  return before.savedBytes(before.saved()[chunk.first], chunk.second * PassOutput::kChunk, bytesOf(before, chunk),
+                           scratch.data(), error);
 }
 
 std::set<Chunk> unionOf(const PassOutput::Chunks &a, const PassOutput::Chunks &b) {
@@ -37,18 +42,21 @@ std::set<Chunk> unionOf(const PassOutput::Chunks &a, const PassOutput::Chunks &b
 
 bool PassOutput::read(const Snapshot &before, uint64_t limit, std::string &error) {
   Differing.clear();
-  std::vector<uint8_t> now(kPiece);
+  std::vector<uint8_t> now(kPiece), scratch(kPiece);
   for (size_t region = 0; region < before.saved().size(); ++region) {
     const Snapshot::Saved &saved = before.saved()[region];
     for (uint64_t at = 0; at < saved.range.bytes; at += kPiece) {
       const uint64_t bytes = std::min(kPiece, saved.range.bytes - at);
       if (!before.read(now.data(), saved.range.begin + at, bytes, error))
         return false;
-      if (std::memcmp(now.data(), saved.bytes.get() + at, bytes) == 0)
+      const uint8_t *was = before.savedBytes(saved, at, bytes, scratch.data(), error);
+      if (!was)
+        return false;
+      if (std::memcmp(now.data(), was, bytes) == 0)
         continue;
       for (uint64_t part = 0; part < bytes; part += kChunk) {
         const uint64_t size = std::min(kChunk, bytes - part);
-        if (std::memcmp(now.data() + part, saved.bytes.get() + at + part, size) == 0)
+        if (std::memcmp(now.data() + part, was + part, size) == 0)
           continue;
         Differing.emplace(Chunk(region, (at + part) / kChunk),
                           std::vector<uint8_t>(now.data() + part, now.data() + part + size));
@@ -67,8 +75,12 @@ void OutputGroup::add(PassOutput output) {
     First = std::move(output);
     return;
   }
+  std::vector<uint8_t> scratch[2];
   for (const Chunk &chunk : unionOf(First->chunks(), output.chunks())) {
-    const uint8_t *a = find(Before, First->chunks(), chunk), *b = find(Before, output.chunks(), chunk);
+    const uint8_t *a = find(Before, First->chunks(), chunk, scratch[0], Error),
+                  *b = find(Before, output.chunks(), chunk, scratch[1], Error);
+    if (!a || !b)
+      return;
     const uint64_t bytes = bytesOf(Before, chunk);
     if (std::memcmp(a, b, bytes) == 0)
       continue;
@@ -87,8 +99,12 @@ bool OutputGroup::isVarying(const Chunk &chunk, uint64_t at) const {
 
 /// `visit(chunk, byte)` returns false to end it.
 template <class Visit> void OutputGroup::visitDifferences(const OutputGroup &a, const OutputGroup &b, Visit visit) {
+  std::vector<uint8_t> scratch[2];
   for (const Chunk &chunk : unionOf(a.First->chunks(), b.First->chunks())) {
-    const uint8_t *x = find(a.Before, a.First->chunks(), chunk), *y = find(b.Before, b.First->chunks(), chunk);
+    const uint8_t *x = find(a.Before, a.First->chunks(), chunk, scratch[0], a.Error),
+                  *y = find(b.Before, b.First->chunks(), chunk, scratch[1], a.Error);
+    if (!x || !y)
+      return;
     for (uint64_t i = 0, bytes = bytesOf(a.Before, chunk); i < bytes; ++i)
       if (x[i] != y[i] && !visit(chunk, i))
         return;

@@ -37,6 +37,8 @@ public:
   explicit OutputGroup(const Snapshot &before) : Before(before) {}
   void add(PassOutput output);
   bool varies() const { return !Varying.empty(); }
+  /// Not empty: the snapshot could not be read, and no answer of this group means anything.
+  const std::string &error() const { return Error; }
 
   struct Place {
     size_t region;
@@ -52,6 +54,7 @@ private:
   bool isVarying(const std::pair<size_t, uint64_t> &chunk, uint64_t at) const;
 
   const Snapshot &Before;
+  mutable std::string Error;
   std::optional<PassOutput> First;
   std::map<std::pair<size_t, uint64_t>, std::vector<bool>> Varying;
 };

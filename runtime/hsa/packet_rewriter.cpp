@@ -49,18 +49,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
     return "the packet has no kernel arguments";
 
   DispatchShape shape = shapeOf(packet);
-  ShadowRequest request;
-  request.originalGroupBytes = kernel->originalGroupBytes;
-  request.twinGroupBytes = kernel->twinGroupBytes;
-  request.packetGroupBytes = packet.group_segment_size;
-  request.granuleLog2 = info.granuleLog2;
-  request.waveSize = info.twin.waveSize;
-  std::copy_n(shape.grid, 3, request.grid);
-  std::copy_n(shape.workgroup, 3, request.workgroup);
-  request.agentLdsBytes = agent->ldsBytes;
-  request.computeUnits = agent->computeUnits;
-  request.wavesPerComputeUnit = agent->wavesPerComputeUnit;
-  request.cooperative = queue.cooperative;
+  ShadowRequest request = shadowRequest(queue, *kernel, *agent, packet);
   const uint64_t budget = tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
   request.budgetBytes = budget;
   ShadowPlan plan = planShadow(request);
@@ -73,6 +62,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   pending.dispatch = dispatch;
   pending.queue = queue.number;
   pending.quiet = pass.quiet;
+  pending.part = pass.part;
   pending.programSignal = packet.completion_signal;
   const uint32_t kernargBytes = std::max(kernarg.bytes(), kernel->twinKernargBytes);
   if (!tool.resources.take(*agent, plan, kernargBytes, budget, pending.memory, error))
@@ -130,6 +120,24 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 
 } // namespace
 
+ShadowRequest shadowRequest(const QueueState &queue, const Kernel &kernel, const AgentInfo &agent,
+                            const hsa_kernel_dispatch_packet_t &packet) {
+  const DispatchShape shape = shapeOf(packet);
+  ShadowRequest request;
+  request.originalGroupBytes = kernel.originalGroupBytes;
+  request.twinGroupBytes = kernel.twinGroupBytes;
+  request.packetGroupBytes = packet.group_segment_size;
+  request.granuleLog2 = kernel.twin->granuleLog2;
+  request.waveSize = kernel.twin->twin.waveSize;
+  std::copy_n(shape.grid, 3, request.grid);
+  std::copy_n(shape.workgroup, 3, request.workgroup);
+  request.agentLdsBytes = agent.ldsBytes;
+  request.computeUnits = agent.computeUnits;
+  request.wavesPerComputeUnit = agent.wavesPerComputeUnit;
+  request.cooperative = queue.cooperative;
+  return request;
+}
+
 bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_packet_t &packet,
                    hsa_barrier_and_packet_t &behind, uint64_t dispatch, const PassOptions &pass) try {
   std::shared_ptr<const Kernel> kernel = tool.kernels.find(packet.kernel_object);
@@ -149,7 +157,9 @@ bool rewritePacket(Tool &tool, const QueueState &queue, hsa_kernel_dispatch_pack
   if (dispatch == 0)
     dispatch = tool.nextDispatchNumber();
   std::shared_ptr<StreamDispatch> stream;
-  if (!pass.quiet)
+  if (pass.stream)
+    stream = *pass.stream;
+  else if (!pass.quiet)
     stream = tool.streams.bind(packet, kernel, dispatch);
   if (kernel && kernel->filtered) {
     if (pass.counts)

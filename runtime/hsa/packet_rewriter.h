@@ -5,19 +5,30 @@
 #ifndef WAVESAN_HSA_PACKET_REWRITER_H
 #define WAVESAN_HSA_PACKET_REWRITER_H
 
+#include "agent_info.h"
+#include "kernel_table.h"
 #include "queue_interceptor.h"
+#include "shadow_plan.h"
 
 namespace wavesan::hsa {
 
 class AccessTrace;
+class StreamDispatch;
 class Tool;
 
 /// What is different for the passes of a replay.
 struct PassOptions {
   bool counts = true; ///< false: a later pass, which is no dispatch of the program
   bool quiet = false; ///< nothing that it finds is reported or counted
+  bool part = false;  ///< it checks another part of memory than the pass before it: only new races count
   AccessTrace *trace = nullptr;
+  /// What the dispatch has been bound to already, or null. Null pointer: it is to be bound now.
+  const std::shared_ptr<StreamDispatch> *stream = nullptr;
 };
+
+/// What the shadow of a dispatch depends on, budget apart. The kernel has a twin.
+ShadowRequest shadowRequest(const QueueState &queue, const Kernel &kernel, const AgentInfo &agent,
+                            const hsa_kernel_dispatch_packet_t &packet);
 
 /// Rewrites `packet` (a kernel dispatch that has not been published yet) and registers it with the drain. Where the
 /// dispatch cannot be checked the packet stays as it is, and the findings count it with its reason. Returns true if it

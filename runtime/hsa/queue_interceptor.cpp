@@ -6,6 +6,7 @@
 #include "replay_dispatch.h"
 #include "replay_graph.h"
 #include "replay_loop.h"
+#include "replay_range.h"
 #include "replay_service.h"
 #include "tool.h"
 
@@ -54,23 +55,34 @@ void onPacketsBesideReplays(Tool &tool, QueueState &queue, const uint8_t *packet
     writer(ready.data(), ready.size());
     ready.clear();
   };
+  const PacketWriter write = [&](const void *data, uint64_t n) { writer(data, n); };
+  auto offer = [&](QueuedDispatch dispatch) {
+    publish(); // what stands in front of it
+    if (replayDispatch(tool, queue, dispatch, write))
+      return;
+    hsa_barrier_and_packet_t behind;
+    PassOptions pass;
+    pass.stream = dispatch.bound ? &dispatch.stream : nullptr;
+    const bool rewritten = rewritePacket(tool, queue, dispatch.packet, behind, dispatch.number, pass);
+    std::memcpy(&ready.emplace_back(), &dispatch.packet, sizeof(Packet));
+    if (rewritten)
+      std::memcpy(&ready.emplace_back(), &behind, sizeof(behind));
+  };
   for (uint64_t i = 0; i < count; ++i) {
     Packet packet;
     std::memcpy(&packet, packets + i * sizeof(Packet), sizeof(Packet));
-    hsa_kernel_dispatch_packet_t *dispatch = asDispatch(packet);
-    if (!dispatch) {
+    ReplayRange::Step step = ReplayRange::instance().onPacket(tool, queue, &packet);
+    if (step.runs)
+      publish();
+    if (!step.runs || !replayRange(tool, queue, step.dispatches, write))
+      for (QueuedDispatch &held : step.dispatches)
+        offer(std::move(held));
+    if (step.keeps)
+      continue;
+    if (const hsa_kernel_dispatch_packet_t *dispatch = asDispatch(packet))
+      offer({.packet = *dispatch});
+    else
       ready.push_back(packet);
-      continue;
-    }
-    publish(); // what stands in front of it
-    uint64_t number = 0;
-    if (replayDispatch(tool, queue, *dispatch, number, [&](const void *data, uint64_t n) { writer(data, n); }))
-      continue;
-    hsa_barrier_and_packet_t behind;
-    const bool rewritten = rewritePacket(tool, queue, *dispatch, behind, number);
-    ready.push_back(packet);
-    if (rewritten)
-      std::memcpy(&ready.emplace_back(), &behind, sizeof(behind));
   }
   publish();
 }
@@ -157,6 +169,8 @@ hsa_status_t queueDestroy(hsa_queue_t *queue) {
   Tool &tool = *Tool::current();
   QueueState *state = tool.queues->unbind(queue);
   if (state)
+    ReplayRange::instance().queueGoes(*state);
+  if (state)
     tool.drain.waitIdle(state->number, kDestroyLimit);
   if (state)
     tool.windows.of(state->agent).removeQueue(&state->fences);
@@ -184,8 +198,9 @@ QueueState *QueueRegistry::create(hsa_agent_t agent, bool cooperative) {
   return All.back().get();
 }
 
-void QueueRegistry::bind(const hsa_queue_t *queue, QueueState *state) {
+void QueueRegistry::bind(hsa_queue_t *queue, QueueState *state) {
   std::lock_guard lock(Mutex);
+  state->handle = queue;
   Bound[queue] = state;
 }
 

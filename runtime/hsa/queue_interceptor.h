@@ -20,6 +20,7 @@ namespace wavesan::hsa {
 struct QueueState {
   uint64_t number = 0; ///< from 1
   hsa_agent_t agent{};
+  hsa_queue_t *handle = nullptr; ///< null: not intercepted
   bool cooperative = false;
   void (*errorCallback)(hsa_status_t, hsa_queue_t *, void *) = nullptr; ///< the program's
   void *errorData = nullptr;
@@ -30,8 +31,8 @@ struct QueueState {
 class QueueRegistry {
 public:
   QueueState *create(hsa_agent_t agent, bool cooperative);
-  void bind(const hsa_queue_t *queue, QueueState *state);
-  /// Forgets the binding. Null when the queue is unknown.
+  void bind(hsa_queue_t *queue, QueueState *state);
+  /// Forgets the binding; the state still knows the queue. Null when the queue is unknown.
   QueueState *unbind(const hsa_queue_t *queue);
 
 private:

@@ -12,43 +12,10 @@ namespace wavesan::hsa {
 
 namespace {
 
-using Kind = report::MemoryPlace::Kind;
+using Verdict = report::Confirmation::Verdict;
 
 /// One for each preference.
 constexpr uint32_t kLeastSeeds = 2;
-
-std::string lineOf(const report::Access &access) {
-  if (access.frames.empty())
-    return "an unknown line";
-  const report::Frame &frame = access.frames[report::userFrame(access.frames)];
-  return frame.file + ":" + std::to_string(frame.line) + (frame.column ? ":" + std::to_string(frame.column) : "");
-}
-
-/// "race at a.hip:16:13 and a.hip:20:14, dispatch 3"
-std::string nameOf(const report::Race &race) {
-  std::string a = lineOf(race.previous), b = lineOf(race.current);
-  if (b < a)
-    std::swap(a, b);
-  return report::className(race.raceClass) + " at " + a + (a == b ? "" : " and " + b) + ", dispatch " +
-         std::to_string(race.dispatch);
-}
-
-std::string placeText(const MemoryMap &memory, const Snapshot::Saved &saved, uint64_t offset, uint64_t dispatch) {
-  const report::MemoryPlace place = memory.find(saved.range.begin + offset, dispatch);
-  const std::string at = " + " + std::to_string(place.offset);
-  switch (place.kind) {
-  case Kind::Allocation:
-    return "allocation " + std::to_string(place.number) + at;
-  case Kind::RegisteredHost:
-    return "registered host memory " + std::to_string(place.number) + at;
-  case Kind::DeviceVariable:
-    return "variable " + place.name + at;
-  case Kind::KernelArguments:
-  case Kind::Unknown:
-    break;
-  }
-  return "memory that WaveSan does not follow";
-}
 
 abi::Schedule::Side sideOf(const abi::RaceSide &side, const uint32_t (&workgroup)[3]) {
   return {side.site, {workgroup[0], workgroup[1], workgroup[2]}, side.wave};
@@ -79,11 +46,11 @@ bool RaceConfirmer::wants(const Kernel &kernel) const {
   return On && !unavailable() && kernel.twin && kernel.problem.empty() && !kernel.filtered;
 }
 
-std::string RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch) {
+report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch) {
   if (const char *why = whyNotForced(race.record, race.race))
-    return std::string("not tried (") + why + ")";
+    return {.reason = why};
   if (Tried.fetch_add(1, std::memory_order_relaxed) >= MostRaces)
-    return "not tried (option confirm_max)";
+    return {.reason = "option confirm_max"};
   const Snapshot &before = host.memory();
   // Of LDS, a record names one workgroup.
   const bool lds = race.record.space == uint32_t(abi::RaceSpace::Lds);
@@ -92,7 +59,7 @@ std::string RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchR
                                               lds ? race.record.workgroup : race.record.previousWorkgroup);
   OutputGroup groups[2] = {OutputGroup(before), OutputGroup(before)};
   std::optional<OutputGroup::Place> place;
-  uint64_t passes = 0;
+  report::Confirmation result{.seed = FirstSeed};
   // What looks like an effect of the order is tried again under as many other seeds.
   for (uint32_t seed = 0; seed < (place ? 2 * Seeds : Seeds); ++seed) {
     for (int order = 0; order < 2; ++order) {
@@ -101,47 +68,52 @@ std::string RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchR
                                    order == 0 ? previous : current};
       {
         const ScheduleSet set(*Agent, schedule);
-        host.pass(++passes, 1u << WAVESAN_CONTEXT_RACE_CHECK);
+        host.pass(++result.passes, 1u << WAVESAN_CONTEXT_RACE_CHECK);
       }
       if (host.failed())
-        return "the dispatch fails when its accesses are ordered otherwise";
+        return {.reason = "the dispatch fails when its accesses are ordered otherwise"};
       PassOutput output;
       std::string error;
-      if (!output.read(before, host.budget() / 8, error))
-        return "not tried (" + error + ")";
+      if (!output.read(before, tool.tiers.limit(Tier::Pageable) / 8, error))
+        return {.reason = error};
       groups[order].add(std::move(output));
     }
     place = seed + 1 < Seeds ? std::nullopt : OutputGroup::firstDifference(groups[0], groups[1]);
   }
-  if (place)
-    return "confirmed: output differs at " +
-           placeText(tool.memory, before.saved()[place->region], place->offset, dispatch) + " with seed " +
-           std::to_string(FirstSeed);
-  if (groups[0].varies() || groups[1].varies() || OutputGroup::differ(groups[0], groups[1]))
-    return "output differs, not attributed";
-  return "not observed in " + std::to_string(passes) + " passes";
+  for (const OutputGroup &group : groups)
+    if (!group.error().empty())
+      return {.reason = group.error()};
+  if (place) {
+    result.verdict = Verdict::Confirmed;
+    result.place = tool.memory.find(before.saved()[place->region].range.begin + place->offset, dispatch);
+  } else {
+    result.verdict = groups[0].varies() || groups[1].varies() || OutputGroup::differ(groups[0], groups[1])
+                         ? Verdict::OutputDiffers
+                         : Verdict::NotObserved;
+  }
+  return result;
 }
 
 void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch) {
   if (std::none_of(races.begin(), races.end(), [](const DispatchRace &race) { return race.isNew; }))
     return;
   // The program sees what the first pass left.
-  Snapshot after(tool.api, tool.memory);
-  MemoryStep step = after.plan();
+  Snapshot after(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options));
+  after.setAgent(host.memory().agent());
+  MemoryStep step = after.plan(host.memory());
   std::string error;
-  const bool saved = 2 * step.bytes <= host.budget() && after.save(step, error);
+  const char *why = step.fits ? after.save(step, error) : kDeclineBudget;
   host.setQuiet(true);
   bool passed = false;
   for (const DispatchRace &race : races) {
     if (!race.isNew)
       continue;
-    const std::string text = !saved          ? std::string("not tried (") + kDeclineBudget + ")"
-                             : host.failed() ? "not tried (the dispatch failed)"
-                                             : verdict(tool, host, race, dispatch);
+    tool.findings.confirmed(race, why             ? report::Confirmation{.reason = why}
+                                  : host.failed() ? report::Confirmation{.reason = "the dispatch failed"}
+                                                  : verdict(tool, host, race, dispatch));
     passed = true;
-    tool.findings.message(text + ": " + nameOf(race.race));
   }
-  if (!saved || !passed)
+  if (why || !passed)
     return;
   if (!after.restore(step, error))
     host.restoreFailed(error);

@@ -31,13 +31,12 @@ public:
   /// Why nothing can be confirmed in this process; null if it can.
   const char *unavailable() const;
   bool wants(const Kernel &kernel) const;
-  /// After the first pass of `host`, whose races these are. Says a verdict for each that is new. Afterwards memory is
+  /// After the first pass of `host`, whose races these are. Reports a verdict for each that is new. Afterwards memory is
   /// as the first pass left it.
   void confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch);
 
 private:
-  /// Of one race, without the word for it.
-  std::string verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch);
+  report::Confirmation verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch);
 
   const bool On;
   const uint64_t FirstSeed;

@@ -3,6 +3,7 @@
 #include "replay_dispatch.h"
 
 #include "replay_packet.h"
+#include "replay_range.h"
 #include "replay_service.h"
 #include "tool.h"
 #include "watched_dispatch.h"
@@ -16,17 +17,17 @@ namespace wavesan::hsa {
 
 namespace {
 
-wavesan_replay_dispatch_info_t infoOf(const QueueState &queue, const Kernel &kernel,
-                                      const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch) {
+wavesan_replay_dispatch_info_t infoOf(const QueueState &queue, const QueuedDispatch &dispatch) {
+  const hsa_kernel_dispatch_packet_t &packet = dispatch.packet;
   static std::atomic<uint64_t> correlations{0};
   wavesan_replay_dispatch_info_t info{};
   info.size = sizeof(info);
-  info.dispatch_id = dispatch;
+  info.dispatch_id = dispatch.number;
   info.queue_id = queue.number;
   info.agent = queue.agent.handle;
   info.thread_id = uint64_t(syscall(SYS_gettid));
   info.correlation_id = correlations.fetch_add(1, std::memory_order_relaxed) + 1;
-  info.kernel_name = kernel.name.c_str();
+  info.kernel_name = dispatch.kernel ? dispatch.kernel->name.c_str() : "";
   const uint32_t grid[3] = {packet.grid_size_x, packet.grid_size_y, packet.grid_size_z};
   const uint32_t group[3] = {packet.workgroup_size_x, packet.workgroup_size_y, packet.workgroup_size_z};
   std::copy_n(grid, 3, info.grid_size);
@@ -36,35 +37,68 @@ wavesan_replay_dispatch_info_t infoOf(const QueueState &queue, const Kernel &ker
   return info;
 }
 
+ReplayLimits limitsOf(const Tool &tool) {
+  return {tool.options.replay_max_passes, std::chrono::seconds(tool.options.replay_max_seconds)};
+}
+
+void say(Tool &tool, const std::string &what, const ReplayOutcome &outcome) {
+  if (tool.options.verbosity >= 1)
+    tool.findings.message("kernel replay: " + what + ": " +
+                          (outcome.declined ? std::string("runs once, ") + outcome.declined
+                                            : std::to_string(outcome.passes) + " passes"));
+}
+
 } // namespace
 
-bool replayDispatch(Tool &tool, QueueState &queue, const hsa_kernel_dispatch_packet_t &packet, uint64_t &dispatch,
-                    const PacketWriter &write) {
+bool replayDispatch(Tool &tool, QueueState &queue, QueuedDispatch &dispatch, const PacketWriter &write) {
   ReplayService &service = ReplayService::instance();
   const std::optional<wavesan_replay_subscription_t> subscription = service.subscription();
   if ((!subscription && !tool.watchesDispatches()) || insideReplay() || !tool.active() || tool.forkedAway())
     return false;
-  const std::shared_ptr<const Kernel> kernel = tool.kernels.find(packet.kernel_object);
-  if (!kernel || kernel->internal)
+  if (!dispatch.kernel)
+    dispatch.kernel = tool.kernels.find(dispatch.packet.kernel_object);
+  if (!dispatch.kernel || dispatch.kernel->internal)
     return false;
-  if (!subscription && !wantsWatching(tool, *kernel))
+  if (!subscription && !wantsWatching(tool, *dispatch.kernel))
     return false;
-  if (dispatch == 0)
-    dispatch = tool.nextDispatchNumber();
+  if (dispatch.number == 0)
+    dispatch.number = tool.nextDispatchNumber();
   if (!subscription)
-    return watchDispatch(tool, queue, kernel, packet, dispatch, write);
-  const wavesan_replay_dispatch_info_t info = infoOf(queue, *kernel, packet, dispatch);
-  PacketHost host(tool, queue, kernel, packet, dispatch, write);
-  const ReplayLimits limits{tool.options.replay_max_passes, std::chrono::seconds(tool.options.replay_max_seconds)};
-  const ReplayOutcome outcome = runReplay(*subscription, info, service.activeContexts(), limits, host);
-  if (tool.options.verbosity >= 1)
-    tool.findings.message("kernel replay: dispatch " + std::to_string(dispatch) + ", " + kernel->display + ": " +
-                          (outcome.declined ? std::string("runs once, ") + outcome.declined
-                                            : std::to_string(outcome.passes) + " passes"));
+    return watchDispatch(tool, queue, dispatch, write);
+  const wavesan_replay_dispatch_info_t info = infoOf(queue, dispatch);
+  std::vector<QueuedDispatch> one{dispatch};
+  PacketHost host(tool, queue, one, write);
+  const ReplayOutcome outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
+  say(tool, "dispatch " + std::to_string(dispatch.number) + ", " + dispatch.kernel->display, outcome);
   if (outcome.declined)
     return false;
   host.completeForProgram();
   return true;
+}
+
+bool replayRange(Tool &tool, QueueState &queue, std::vector<QueuedDispatch> &range, const PacketWriter &write) {
+  ReplayService &service = ReplayService::instance();
+  const std::optional<wavesan_replay_subscription_t> subscription = service.subscription();
+  ReplayOutcome outcome;
+  if (!subscription || insideReplay() || !tool.active() || tool.forkedAway()) {
+    outcome.declined = kDeclineNoPassCount; // nobody asks for passes any more
+    ReplayRange::instance().ran(outcome);
+    return false;
+  }
+  wavesan_replay_dispatch_info_t info = infoOf(queue, range.front());
+  info.kernel_name = "(range)";
+  for (uint32_t axis = 0; axis < 3; ++axis)
+    info.grid_size[axis] = info.workgroup_size[axis] = 0;
+  info.group_segment_bytes = info.private_segment_bytes = 0;
+  {
+    PacketHost host(tool, queue, range, write);
+    outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
+    say(tool, "range of " + std::to_string(range.size()) + " dispatches", outcome);
+    if (!outcome.declined)
+      host.completeForProgram();
+  }
+  ReplayRange::instance().ran(outcome);
+  return !outcome.declined;
 }
 
 } // namespace wavesan::hsa

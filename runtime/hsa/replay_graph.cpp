@@ -3,6 +3,7 @@
 #include "replay_graph.h"
 
 #include "replay_packet.h"
+#include "replay_range.h"
 #include "replay_service.h"
 #include "tool.h"
 
@@ -24,8 +25,10 @@ constexpr char kName[] = "(graph)";
 
 class GraphHost : public ReplayHost {
 public:
-  GraphHost(Tool &tool, const abi::GraphRange &range) : T(tool), Range(range), Memory(tool.api, tool.memory) {
+  GraphHost(Tool &tool, const abi::GraphRange &range) : T(tool), Range(range), Memory(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options)) {
     Window = tool.windows.only(Agent);
+    if (std::string error; Window)
+      Memory.setAgent(tool.agents.find(Agent, error));
   }
 
   const char *open(MemoryStep &predicted) override {
@@ -44,15 +47,15 @@ public:
       return kDeclineAgentDrain;
     drain(until);
     predicted = Memory.plan();
-    return predicted.bytes > snapshotBudget(T) ? kDeclineBudget : nullptr;
+    return predicted.fits ? nullptr : kDeclineBudget;
   }
 
   const char *save(MemoryStep &taken) override {
     std::string error;
-    if (Memory.save(taken, error))
-      return nullptr;
-    T.findings.message(std::string("kernel replay: no snapshot for ") + kName + ": " + error);
-    return kDeclineSnapshot;
+    const char *why = Memory.save(taken, error);
+    if (why)
+      T.findings.message(std::string("kernel replay: no snapshot for ") + kName + ": " + error);
+    return why;
   }
 
   PassResult pass(uint64_t number, uint32_t contexts) override {
@@ -66,7 +69,7 @@ public:
         schedule.emplace(*T.cpuAgent, abi::Schedule{result.seed, false, false, {}, {}});
       }
       // Only the first one is the launch that the program has made.
-      const GraphPass pass = {checks, {number == 0, number != 0, nullptr}};
+      const GraphPass pass = {checks, {number == 0, number != 0}};
       thePass = &pass;
       result.startNs = now();
       Result = Range.launch(Range.self);
@@ -140,6 +143,7 @@ bool replayGraph(const abi::GraphRange *range, int *result) try {
   const std::optional<wavesan_replay_subscription_t> subscription = service.subscription();
   if (!tool || !subscription || !subscription->graphs || insideReplay() || !tool->active() || tool->forkedAway())
     return false;
+  ReplayRange::instance().giveUp(kDeclineRangeGraph);
   wavesan_replay_dispatch_info_t info{};
   info.size = sizeof(info);
   info.dispatch_id = info.correlation_id = tool->nextDispatchNumber();

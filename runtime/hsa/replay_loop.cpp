@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_loop.h"
 
+#include <algorithm>
+
 namespace wavesan::hsa {
 
 namespace {
@@ -59,7 +61,14 @@ private:
     p.size = sizeof(p);
     p.dispatch = Dispatch;
     p.graph_nodes = Host.graphNodes();
+    p.range_dispatches = Host.rangeDispatches();
     return p;
+  }
+
+  static void describe(const MemoryStep &step, wavesan_replay_payload_t &p) {
+    p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
+    p.tracked_bytes = step.tracked;
+    std::copy(step.tiers.begin(), step.tiers.end(), p.tier_bytes);
   }
 
   template <class Call> auto guarded(Call call) {
@@ -94,13 +103,11 @@ private:
     if (const char *declined = Host.open(step))
       return declined;
     wavesan_replay_payload_t p = payload();
-    p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
-    p.tracked_bytes = step.tracked;
+    describe(step, p);
     call(WAVESAN_REPLAY_SNAPSHOT, WAVESAN_REPLAY_ENTER, p);
     const char *declined = Host.interrupted() ? kDeclineInterrupted : Host.save(step);
     p = payload();
-    p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
-    p.tracked_bytes = step.tracked;
+    describe(step, p);
     call(WAVESAN_REPLAY_SNAPSHOT, WAVESAN_REPLAY_EXIT, p);
     return declined;
   }
@@ -132,7 +139,7 @@ private:
     const bool allowed = !Host.interrupted();
     const MemoryStep step = allowed ? Host.restore() : MemoryStep();
     p = payload();
-    p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
+    describe(step, p);
     call(WAVESAN_REPLAY_RESTORE, WAVESAN_REPLAY_EXIT, p);
     return allowed;
   }

@@ -8,6 +8,7 @@
 
 #include "wavesan/kernel_replay.h"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -22,6 +23,7 @@ inline constexpr char kDeclineReentrant[] = "reentrant_dispatch";
 inline constexpr char kDeclineUntracked[] = "untracked_memory";
 inline constexpr char kDeclineBudget[] = "footprint_budget";
 inline constexpr char kDeclineSnapshot[] = "snapshot_failed";
+inline constexpr char kDeclineFile[] = "snapshot_file";
 inline constexpr char kDeclineQueueDrain[] = "queue_drain_stuck";
 inline constexpr char kDeclineAgentDrain[] = "agent_drain_stuck";
 inline constexpr char kDeclineCooperative[] = "cooperative_launch";
@@ -37,6 +39,8 @@ struct ReplayLimits {
 struct MemoryStep {
   uint64_t bytes = 0, regions = 0, nanoseconds = 0;
   uint64_t tracked = 0; ///< of a snapshot: bytes of all memory that it could have had to save
+  std::array<uint64_t, WAVESAN_TIER_LAST> tiers{}; ///< of a snapshot: where the bytes are
+  bool fits = true;                                ///< of a plan: the budgets have room for all of it
 };
 
 struct PassResult {
@@ -66,8 +70,10 @@ public:
   /// Other work has been let into the window: memory must not be restored any more.
   virtual bool interrupted() const = 0;
   virtual void warn(const std::string &text) = 0;
-  /// Of a launch of a graph; 0: a dispatch.
+  /// Of a launch of a graph; 0: something else.
   virtual uint64_t graphNodes() const { return 0; }
+  /// Of a range of dispatches; 0: something else.
+  virtual uint64_t rangeDispatches() const { return 0; }
 };
 
 struct ReplayOutcome {

@@ -3,26 +3,16 @@
 #include "replay_packet.h"
 
 #include "packet_rewriter.h"
+#include "shadow_plan.h"
 #include "tool.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 
 namespace wavesan::hsa {
 
 namespace {
-
-/// What the option leaves open: a quarter of the memory that the host has to spare.
-uint64_t quarterOfAvailable() {
-  std::ifstream info("/proc/meminfo");
-  std::string word;
-  while (info >> word)
-    if (uint64_t kilobytes = 0; word == "MemAvailable:" && info >> kilobytes)
-      return kilobytes * 1024 / 4;
-  return 1ull << 30;
-}
 
 /// Upper bound of one wait: how late a time limit is noticed.
 constexpr uint64_t kWaitNanoseconds = 20'000'000;
@@ -52,23 +42,55 @@ void complete(const Api &api, hsa_signal_t program, hsa_signal_t own, hsa_signal
 
 } // namespace
 
-PacketHost::PacketHost(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                       const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write)
-    : T(tool), Queue(queue), TheKernel(kernel), Packet(packet), Dispatch(dispatch), Write(write),
-      Window(tool.windows.of(queue.agent)), Memory(tool.api, tool.memory) {}
+PacketHost::PacketHost(Tool &tool, QueueState &queue, const std::vector<QueuedDispatch> &dispatches,
+                       const PacketWriter &write)
+    : T(tool), Queue(queue), Dispatches(dispatches), Write(write), Window(tool.windows.of(queue.agent)),
+      Memory(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options)) {
+  std::string error;
+  Memory.setAgent(tool.agents.find(queue.agent, error)); // without it there are two tiers less
+}
 
 PacketHost::~PacketHost() {
-  if (Signal.handle)
-    T.api.core.hsa_signal_destroy_fn(Signal);
+  for (const Completion &completion : Completions)
+    if (completion.signal.handle)
+      T.api.core.hsa_signal_destroy_fn(completion.signal);
+}
+
+std::string PacketHost::name() const {
+  if (Dispatches.size() > 1)
+    return "a range of " + std::to_string(Dispatches.size()) + " dispatches";
+  return Dispatches[0].kernel ? Dispatches[0].kernel->display : "a kernel of unknown name";
+}
+
+bool PacketHost::keepsResidency(const QueuedDispatch &dispatch) const {
+  std::string error;
+  const std::shared_ptr<const AgentInfo> agent = T.agents.find(Queue.agent, error);
+  if (!agent)
+    return false;
+  if (!dispatch.kernel || !dispatch.kernel->twin || !dispatch.kernel->problem.empty() || dispatch.kernel->filtered)
+    return true; // it is the original that runs
+  const ShadowRequest request = shadowRequest(Queue, *dispatch.kernel, *agent, dispatch.packet);
+  const ShadowPlan plan = planShadow(request);
+  if (!plan.problem.empty())
+    return true;
+  return allResident(request, plan, /*registersKnown=*/T.cpuAgent != nullptr);
+}
+
+/// What is known of the dispatches alone.
+const char *PacketHost::whyNot() const {
+  for (const QueuedDispatch &dispatch : Dispatches)
+    if (dispatch.kernel && dispatch.kernel->mayCallHost)
+      return kDeclineHostCall;
+  if (Queue.cooperative)
+    for (const QueuedDispatch &dispatch : Dispatches)
+      if (!keepsResidency(dispatch))
+        return kDeclineCooperative;
+  return T.memory.hasUntracked() ? kDeclineUntracked : nullptr;
 }
 
 const char *PacketHost::open(MemoryStep &predicted) {
-  if (Queue.cooperative)
-    return kDeclineCooperative;
-  if (TheKernel->mayCallHost)
-    return kDeclineHostCall;
-  if (T.memory.hasUntracked())
-    return kDeclineUntracked;
+  if (const char *why = whyNot())
+    return why;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds);
   Lock = Window.take(until);
   if (!Lock)
@@ -79,32 +101,56 @@ const char *PacketHost::open(MemoryStep &predicted) {
     return kDeclineAgentDrain;
   // The drain thread completes checked dispatches behind the device.
   T.drain.waitIdle(0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
-  const TwinInfo *twin = Everything ? nullptr : TheKernel->twin;
-  predicted = Memory.plan(twin && twin->stores ? &*twin->stores : nullptr, Packet.kernarg_address,
-                          twin ? twin->original.kernargBytes : 0);
-  return predicted.bytes > budget() ? kDeclineBudget : nullptr;
-}
-
-uint64_t snapshotBudget(const Tool &tool) {
-  return tool.options.replay_budget_mb ? tool.options.replay_budget_mb << 20 : quarterOfAvailable();
+  std::vector<DispatchStores> stores; // none: everything
+  if (Everything)
+    Memory.keepWhole();
+  else
+    for (const QueuedDispatch &dispatch : Dispatches) {
+      const TwinInfo *twin = dispatch.kernel ? dispatch.kernel->twin : nullptr;
+      stores.push_back({twin && twin->stores ? &*twin->stores : nullptr, dispatch.packet.kernarg_address,
+                        twin ? twin->original.kernargBytes : 0});
+    }
+  predicted = Memory.plan(stores);
+  return predicted.fits ? nullptr : kDeclineBudget;
 }
 
 const char *PacketHost::save(MemoryStep &taken) {
   std::string error;
-  if (T.api.core.hsa_signal_create_fn(1, 0, nullptr, &Signal) != HSA_STATUS_SUCCESS)
-    error = "no signal";
-  if (error.empty() && Memory.save(taken, error))
-    return nullptr;
-  T.findings.message("kernel replay: no snapshot for " + TheKernel->display + ": " + error);
-  return kDeclineSnapshot;
+  const char *why = nullptr;
+  Completions.resize(Dispatches.size());
+  for (Completion &completion : Completions)
+    if (!completion.signal.handle &&
+        T.api.core.hsa_signal_create_fn(1, 0, nullptr, &completion.signal) != HSA_STATUS_SUCCESS)
+      why = kDeclineSnapshot, error = "no signal";
+  if (!why)
+    why = Memory.save(taken, error);
+  if (why)
+    T.findings.message("kernel replay: no snapshot for " + name() + ": " + error);
+  return why;
+}
+
+/// False: it takes too long, and the program has been told that it will get the completion later.
+bool PacketHost::await(Completion &completion, std::chrono::steady_clock::time_point begin) {
+  const uint64_t step = PassLimit.count() ? kWaitNanoseconds : UINT64_MAX;
+  while ((completion.value = T.api.core.hsa_signal_wait_scacquire_fn(completion.signal, HSA_SIGNAL_CONDITION_LT, 1,
+                                                                     step, HSA_WAIT_STATE_BLOCKED)) >= 1) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    if (PassLimit.count() && waited >= PassLimit) {
+      handOver(completion);
+      return false;
+    }
+    if (PassLimit.count() && waited >= kPatience && !SaidThatItWaits) {
+      SaidThatItWaits = true;
+      T.findings.message("dispatch " + std::to_string(Dispatches[0].number) + ", " + name() +
+                         ", is still running, and with --capsule or --confirm the program waits for it: for " +
+                         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(PassLimit).count()) +
+                         " s at most (option replay_drain_seconds), in case it waits for the program");
+    }
+  }
+  return true;
 }
 
 PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
-  hsa_kernel_dispatch_packet_t copy = Packet;
-  copy.completion_signal = Signal;
-  copy.header |= 1 << HSA_PACKET_HEADER_BARRIER | HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-                 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-  T.api.core.hsa_signal_store_screlease_fn(Signal, 1);
   PassResult result;
   std::optional<ScheduleSet> schedule;
   const bool perturbs = T.cpuAgent && contexts >> WAVESAN_CONTEXT_SCHEDULE_PERTURBATION & 1;
@@ -112,39 +158,48 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
     result.seed = T.options.seed + number;
     schedule.emplace(*T.cpuAgent, abi::Schedule{result.seed, false, false, {}, {}});
   }
+  const bool alone = Dispatches.size() == 1;
   Trace.reset();
-  if (T.cpuAgent && contexts >> WAVESAN_CONTEXT_ACCESS_TRACE & 1)
+  if (T.cpuAgent && alone && contexts >> WAVESAN_CONTEXT_ACCESS_TRACE & 1)
     Trace = std::make_unique<AccessTrace>();
-  alignas(64) uint8_t packets[2][64];
-  hsa_barrier_and_packet_t behind;
   const bool checks = contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1;
-  const bool twin = checks && rewritePacket(T, Queue, copy, behind, Dispatch, {number == 0, Quiet, Trace.get()});
-  std::memcpy(packets[0], &copy, sizeof(copy));
-  if (twin)
-    std::memcpy(packets[1], &behind, sizeof(behind));
-  Write(packets, twin ? 2 : 1);
-  const auto begin = std::chrono::steady_clock::now();
-  const uint64_t step = PassLimit.count() ? kWaitNanoseconds : UINT64_MAX;
-  while ((LastValue = T.api.core.hsa_signal_wait_scacquire_fn(Signal, HSA_SIGNAL_CONDITION_LT, 1, step,
-                                                              HSA_WAIT_STATE_BLOCKED)) >= 1) {
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    if (PassLimit.count() && waited >= PassLimit) {
-      handOver();
-      return result;
-    }
-    if (PassLimit.count() && waited >= kPatience && !SaidThatItWaits) {
-      SaidThatItWaits = true;
-      T.findings.message("dispatch " + std::to_string(Dispatch) + ", " + TheKernel->display +
-                         ", is still running, and with --capsule or --confirm the program waits for it: for " +
-                         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(PassLimit).count()) +
-                         " s at most (option replay_drain_seconds), in case it waits for the program");
-    }
+  bool twins = false;
+  struct alignas(64) Slot {
+    uint8_t bytes[64];
+  };
+  std::vector<Slot> packets;
+  packets.reserve(2 * Dispatches.size());
+  const std::shared_ptr<StreamDispatch> none;
+  for (size_t i = 0; i < Dispatches.size(); ++i) {
+    const QueuedDispatch &dispatch = Dispatches[i];
+    hsa_kernel_dispatch_packet_t copy = dispatch.packet;
+    copy.completion_signal = Completions[i].signal;
+    copy.header |= (i == 0) << HSA_PACKET_HEADER_BARRIER |
+                   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+                   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+    T.api.core.hsa_signal_store_screlease_fn(Completions[i].signal, 1);
+    PassOptions options{number == 0, Quiet, Part, Trace.get()};
+    if (Part)
+      options.stream = &none;
+    else if (dispatch.bound)
+      options.stream = number == 0 ? &dispatch.stream : &none;
+    hsa_barrier_and_packet_t behind;
+    const bool twin = checks && rewritePacket(T, Queue, copy, behind, dispatch.number, options);
+    std::memcpy(&packets.emplace_back(), &copy, sizeof(copy));
+    if (twin)
+      std::memcpy(&packets.emplace_back(), &behind, sizeof(behind));
+    twins = twins || twin;
   }
+  Write(packets.data(), packets.size());
+  const auto begin = std::chrono::steady_clock::now();
+  for (Completion &completion : Completions)
+    if (!await(completion, begin))
+      return result;
   schedule.reset();
-  result.contexts = uint32_t(twin) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
-                                                                       << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;
-  if (Trace && twin && Trace->complete()) {
-    const std::vector<wavesan_access_t> &accesses = Trace->accesses(*TheKernel);
+  result.contexts = uint32_t(twins) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
+                                                                        << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;
+  if (Trace && twins && Trace->complete()) {
+    const std::vector<wavesan_access_t> &accesses = Trace->accesses(*Dispatches[0].kernel);
     result.accesses = accesses.data(), result.accessCount = accesses.size(), result.accessesLost = Trace->lost();
     result.contexts |= 1u << WAVESAN_CONTEXT_ACCESS_TRACE;
   }
@@ -183,13 +238,17 @@ bool PacketHost::interrupted() const { return Lock && Window.interrupted(); }
 
 void PacketHost::warn(const std::string &text) { T.findings.message("warning: " + text); }
 
-void PacketHost::completeForProgram() { complete(T.api, Packet.completion_signal, Signal, LastValue); }
+void PacketHost::completeForProgram() {
+  for (size_t i = 0; i < Dispatches.size(); ++i)
+    complete(T.api, Dispatches[i].packet.completion_signal, Completions[i].signal, Completions[i].value);
+}
 
-void PacketHost::handOver() {
+void PacketHost::handOver(Completion &completion) {
   Overdue = true;
   Lock = {};
-  auto late = std::make_unique<LateCompletion>(LateCompletion{&T.api, Signal, Packet.completion_signal});
-  Signal = {}; // stays until the process ends
+  auto late = std::make_unique<LateCompletion>(
+      LateCompletion{&T.api, completion.signal, Dispatches[0].packet.completion_signal});
+  completion.signal = {}; // stays until the process ends
   const hsa_status_t status = T.api.amd.hsa_amd_signal_async_handler_fn(
       late->own, HSA_SIGNAL_CONDITION_LT, 1,
       [](hsa_signal_value_t value, void *data) {
@@ -203,9 +262,9 @@ void PacketHost::handOver() {
     return;
   }
   // Without a handler somebody must wait.
-  LastValue = T.api.core.hsa_signal_wait_scacquire_fn(late->own, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-                                                      HSA_WAIT_STATE_BLOCKED);
-  complete(T.api, late->program, late->own, LastValue);
+  const hsa_signal_value_t value = T.api.core.hsa_signal_wait_scacquire_fn(late->own, HSA_SIGNAL_CONDITION_LT, 1,
+                                                                           UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+  complete(T.api, late->program, late->own, value);
 }
 
 /// What this queue got in the same call is not behind a fence yet.
@@ -217,17 +276,23 @@ bool PacketHost::drainOwn(std::chrono::steady_clock::time_point until) {
   return Queue.fences.wait(T.api, until);
 }
 
+/// From the begin of the first dispatch to the end of the last one.
 void PacketHost::takeTimes(PassResult &result) {
-  hsa_amd_profiling_dispatch_time_t time{};
-  uint64_t frequency = 0;
+  uint64_t frequency = 0, start = UINT64_MAX, end = 0;
   if (!T.api.amd.hsa_amd_profiling_get_dispatch_time_fn ||
-      T.api.amd.hsa_amd_profiling_get_dispatch_time_fn(Queue.agent, Signal, &time) != HSA_STATUS_SUCCESS ||
       T.api.core.hsa_system_get_info_fn(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency) != HSA_STATUS_SUCCESS ||
       frequency == 0)
     return;
+  for (const Completion &completion : Completions) {
+    hsa_amd_profiling_dispatch_time_t time{};
+    if (T.api.amd.hsa_amd_profiling_get_dispatch_time_fn(Queue.agent, completion.signal, &time) != HSA_STATUS_SUCCESS)
+      return;
+    start = std::min<uint64_t>(start, time.start);
+    end = std::max<uint64_t>(end, time.end);
+  }
   auto nanoseconds = [&](uint64_t ticks) { return uint64_t(double(ticks) * 1e9 / double(frequency)); };
-  result.startNs = nanoseconds(time.start);
-  result.endNs = nanoseconds(time.end);
+  result.startNs = nanoseconds(start);
+  result.endNs = nanoseconds(end);
   result.contexts |= 1u << WAVESAN_CONTEXT_DISPATCH_TIMING;
 }
 

@@ -1,7 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One dispatch packet inside a window of its agent: what lies in memory before it, and its passes.
+// One dispatch packet, or several of one queue, inside a window of their agent: what lies in memory before them, and
+// their passes.
 #ifndef WAVESAN_HSA_REPLAY_PACKET_H
 #define WAVESAN_HSA_REPLAY_PACKET_H
 
@@ -12,70 +13,82 @@
 #include "replay_snapshot.h"
 #include "replay_window.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace wavesan::hsa {
 
-/// Bytes of host memory that snapshots may take.
-uint64_t snapshotBudget(const Tool &tool);
 /// Says so and ends the process: what the program would compute from here on is wrong, and nothing could tell it.
 [[noreturn]] void endBecauseOfRestore(Tool &tool, const std::string &what, const std::string &why);
 
 /// Not thread-safe: for the thread that submits the packet. All references must outlive it.
 class PacketHost : public ReplayHost {
 public:
-  PacketHost(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-             const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write);
+  /// `dispatches`: with numbers, and kernels where they are known.
+  PacketHost(Tool &tool, QueueState &queue, const std::vector<QueuedDispatch> &dispatches, const PacketWriter &write);
   ~PacketHost() override;
 
   const char *open(MemoryStep &predicted) override;
   const char *save(MemoryStep &taken) override;
   PassResult pass(uint64_t number, uint32_t contexts) override;
   MemoryStep restore() override;
-  bool failed() const override { return LastValue < 0; }
+  bool failed() const override {
+    return std::any_of(Completions.begin(), Completions.end(), [](const Completion &c) { return c.value < 0; });
+  }
+  uint64_t rangeDispatches() const override { return Dispatches.size() > 1 ? Dispatches.size() : 0; }
   void callback(bool begins) override;
   bool interrupted() const override;
   void warn(const std::string &text) override;
 
-  /// The program sees the completion of the last pass.
+  /// The program sees the completions of the last pass.
   void completeForProgram();
 
-  /// The next pass() returns after this time even if the dispatch has not ended. Then overdue() is true, the window is
-  /// free for others, and the program will see the completion when it comes; nothing else may be called.
+  /// Of one dispatch: the next pass() returns after this time even if the dispatch has not ended. Then overdue() is
+  /// true, the window is free for others, and the program will see the completion when it comes; nothing else may be
+  /// called.
   void limitPass(std::chrono::milliseconds limit) { PassLimit = limit; }
   bool overdue() const { return Overdue; }
 
-  /// The snapshot is to hold what the dispatch can read, too. To be called before open().
+  /// The snapshot is to hold what the dispatch can read, too, in pageable memory. To be called before open().
   void saveEverything() { Everything = true; }
 
   /// Later passes are no dispatches of the program: what they find is not reported and not counted.
   void setQuiet(bool quiet) { Quiet = quiet; }
 
+  /// Later passes check other parts of memory.
+  void setPart(bool part) { Part = part; }
+
   Snapshot &memory() { return Memory; }
-  uint64_t budget() const { return snapshotBudget(T); }
-  [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, TheKernel->display, why); }
+  [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, name(), why); }
 
 private:
+  /// The program's packet has a signal of the tool's own, again and again.
+  struct Completion {
+    hsa_signal_t signal{};
+    hsa_signal_value_t value = 0; ///< after the latest pass
+  };
+  std::string name() const;
+  const char *whyNot() const;
+  bool keepsResidency(const QueuedDispatch &dispatch) const;
   bool drainOwn(std::chrono::steady_clock::time_point until);
+  bool await(Completion &completion, std::chrono::steady_clock::time_point begin);
   void takeTimes(PassResult &result);
-  void handOver();
+  void handOver(Completion &completion);
 
   Tool &T;
   QueueState &Queue;
-  const std::shared_ptr<const Kernel> &TheKernel;
-  const hsa_kernel_dispatch_packet_t &Packet;
-  const uint64_t Dispatch;
+  const std::vector<QueuedDispatch> &Dispatches;
   const PacketWriter &Write;
   AgentWindow &Window;
   AgentWindow::Exclusive Lock;
   Snapshot Memory;
-  hsa_signal_t Signal{}; ///< of a pass
-  hsa_signal_value_t LastValue = 0;
+  std::vector<Completion> Completions;    ///< of the dispatches, in their order
   std::chrono::milliseconds PassLimit{0}; ///< 0: none
   std::unique_ptr<AccessTrace> Trace;     ///< of the latest pass
-  bool Overdue = false, Quiet = false, Everything = false, SaidThatItWaits = false;
+  bool Overdue = false, Quiet = false, Part = false, Everything = false, SaidThatItWaits = false;
 };
 
 } // namespace wavesan::hsa

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_service.h"
 
+#include "replay_range.h"
+
 #include <cstring>
 #include <dlfcn.h>
 
@@ -41,6 +43,8 @@ const char *statusText(wavesan_replay_status_t status) {
     return "invalid argument";
   case WAVESAN_REPLAY_ERROR_NOT_PROVIDED:
     return "this context is not provided";
+  case WAVESAN_REPLAY_ERROR_RANGE:
+    return "a range is open already, or none is; or this is a callback";
   }
   return "unknown status";
 }
@@ -149,6 +153,8 @@ const wavesan_replay_api_t &replayApi() {
       [](wavesan_replay_context_t c, int *active) { return ReplayService::instance().isActive(c, active); },
       operationName,
       statusText,
+      [] { return ReplayRange::instance().begin(); },
+      [](wavesan_replay_range_t *result) { return ReplayRange::instance().end(result); },
   };
   return api;
 }

@@ -14,10 +14,11 @@ namespace wavesan::hsa {
 
 namespace {
 
-constexpr uint64_t kChunk = 64 * 1024;
+/// What goes to a file passes through so much host memory.
+constexpr uint64_t kBounce = 1 << 20;
 
-/// Nanoseconds per MiB of the last snapshot; before the first one, a slow 1 GB/s.
-std::atomic<uint64_t> NanosecondsPerMiB{1'048'576};
+/// Nanoseconds per MiB of the last snapshot, by tier; before the first one a slow 1 GB/s, of files a fifth of that.
+std::atomic<uint64_t> NanosecondsPerMiB[kTiers] = {1'048'576, 1'048'576, 1'048'576, 5'242'880};
 
 class Stopwatch {
 public:
@@ -30,6 +31,11 @@ private:
   std::chrono::steady_clock::time_point Begin = std::chrono::steady_clock::now();
 };
 
+/// Of `bytes`, what goes to a tier that has `room`.
+uint64_t shareOf(uint64_t bytes, uint64_t room, bool whole) {
+  return bytes <= room ? bytes : whole ? 0 : room / Snapshot::kChunk * Snapshot::kChunk;
+}
+
 } // namespace
 
 bool Snapshot::read(void *to, uint64_t from, uint64_t bytes, std::string &error) const {
@@ -40,62 +46,217 @@ bool Snapshot::read(void *to, uint64_t from, uint64_t bytes, std::string &error)
   return false;
 }
 
-MemoryStep Snapshot::plan(const std::vector<KernelStore> *stores, const void *arguments, uint64_t argumentBytes) {
-  Planned = Memory.live();
+MemoryStep Snapshot::plan(const std::vector<DispatchStores> &dispatches) {
+  const std::vector<MemoryMap::LiveRange> live = Memory.live();
+  Tracked = 0;
+  for (const MemoryMap::LiveRange &range : live)
+    Tracked += range.bytes;
+  std::vector<bool> chosen(live.size(), dispatches.empty());
+  for (const DispatchStores &d : dispatches) {
+    const auto written =
+        d.stores ? writableRanges(live, *d.stores, static_cast<const uint8_t *>(d.arguments), d.argumentBytes)
+                 : std::nullopt;
+    if (!written) {
+      chosen.assign(live.size(), true);
+      break;
+    }
+    size_t i = 0; // both are in the order of addresses
+    for (const MemoryMap::LiveRange &range : *written) {
+      while (live[i].begin != range.begin || live[i].number != range.number || live[i].kind != range.kind)
+        ++i;
+      chosen[i] = true;
+    }
+  }
+  Planned.clear();
+  for (size_t i = 0; i < live.size(); ++i)
+    if (chosen[i])
+      Planned.push_back(live[i]);
+  return predict();
+}
+
+MemoryStep Snapshot::plan(const Snapshot &like) {
+  Planned.clear();
+  for (const Saved &saved : like.Regions)
+    Planned.push_back(saved.range);
+  Tracked = like.Tracked;
+  return predict();
+}
+
+MemoryStep Snapshot::predict() {
   MemoryStep step;
-  for (const MemoryMap::LiveRange &range : Planned)
-    step.tracked += range.bytes;
-  if (stores)
-    if (auto written = writableRanges(Planned, *stores, static_cast<const uint8_t *>(arguments), argumentBytes))
-      Planned = std::move(*written);
-  Tracked = step.tracked;
+  step.tracked = Tracked;
   step.regions = Planned.size();
-  for (const MemoryMap::LiveRange &range : Planned)
+  TierBytes room = Budgets.room();
+  for (const MemoryMap::LiveRange &range : Planned) {
     step.bytes += range.bytes;
-  step.nanoseconds = (step.bytes >> 20) * NanosecondsPerMiB.load(std::memory_order_relaxed);
+    uint64_t left = range.bytes;
+    for (Tier tier : kAllTiers) {
+      if (!usable(tier))
+        continue;
+      const uint64_t share = shareOf(left, room[size_t(tier)], Whole);
+      room[size_t(tier)] -= share;
+      step.tiers[size_t(tier)] += share;
+      left -= share;
+    }
+    step.fits = step.fits && left == 0;
+  }
+  for (size_t i = 0; i < kTiers; ++i)
+    step.nanoseconds += (step.tiers[i] >> 20) * NanosecondsPerMiB[i].load(std::memory_order_relaxed);
   return step;
 }
 
-bool Snapshot::save(MemoryStep &taken, std::string &error) {
-  const Stopwatch watch;
-  taken = {};
+bool Snapshot::allocate(Piece &piece, std::string &error) const {
+  if (piece.tier == Tier::Pageable) {
+    piece.memory = new (std::nothrow) uint8_t[piece.bytes];
+    if (!piece.memory)
+      error = "no host memory for " + std::to_string(piece.bytes) + " bytes";
+    return piece.memory != nullptr;
+  }
+  void *memory = nullptr;
+  hsa_status_t status = Runtime.amd.hsa_amd_memory_pool_allocate_fn(
+      piece.tier == Tier::Device ? Agent->shadow : Agent->control, piece.bytes, 0, &memory);
+  if (status == HSA_STATUS_SUCCESS && piece.tier == Tier::Pinned) {
+    status = Runtime.amd.hsa_amd_agents_allow_access_fn(1, &Agent->agent, nullptr, memory);
+    if (status != HSA_STATUS_SUCCESS)
+      Runtime.amd.hsa_amd_memory_pool_free_fn(memory);
+  }
+  if (status != HSA_STATUS_SUCCESS) {
+    error = std::string("no ") + (piece.tier == Tier::Device ? "device" : "pinned host") + " memory for " +
+            std::to_string(piece.bytes) + " bytes (" + Runtime.statusText(status) + ")";
+    return false;
+  }
+  piece.memory = static_cast<uint8_t *>(memory);
+  return true;
+}
+
+void Snapshot::release(const Piece &piece) {
+  if (piece.tier == Tier::Pageable)
+    delete[] piece.memory;
+  else if (piece.memory)
+    Runtime.amd.hsa_amd_memory_pool_free_fn(piece.memory);
+  Budgets.give(piece.tier, piece.bytes);
+}
+
+void Snapshot::clear() {
+  for (const Saved &saved : Regions)
+    for (const Piece &piece : saved.pieces)
+      release(piece);
   Regions.clear();
-  for (const MemoryMap::LiveRange &range : Planned) {
-    std::unique_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[range.bytes]);
-    if (!bytes)
-      error = "no host memory for " + std::to_string(range.bytes) + " bytes";
-    if (!bytes || !read(bytes.get(), range.begin, range.bytes, error)) {
-      Regions.clear();
+  File.clear();
+}
+
+bool Snapshot::savePiece(const MemoryMap::LiveRange &range, Piece &piece, std::string &error) {
+  if (piece.memory)
+    return read(piece.memory, range.begin + piece.offset, piece.bytes, error);
+  piece.inFile = File.size();
+  std::vector<char> bounce(std::min(kBounce, piece.bytes));
+  for (uint64_t at = 0; at < piece.bytes; at += kBounce) {
+    const uint64_t bytes = std::min(kBounce, piece.bytes - at);
+    if (!read(bounce.data(), range.begin + piece.offset + at, bytes, error))
+      return false;
+    if (!File.append({bounce.data(), bytes}, error)) {
+      FileFailed = true;
       return false;
     }
-    taken.bytes += range.bytes;
-    Regions.push_back({range, std::move(bytes)});
   }
+  return true;
+}
+
+bool Snapshot::saveRegion(const MemoryMap::LiveRange &range, TierBytes &room, TierBytes &nanoseconds,
+                          std::string &error) {
+  Saved &saved = Regions.emplace_back(Saved{range, {}});
+  uint64_t at = 0;
+  for (Tier tier : kAllTiers) {
+    Piece piece{.tier = tier, .offset = at, .bytes = shareOf(range.bytes - at, room[size_t(tier)], Whole)};
+    if (!usable(tier) || piece.bytes == 0)
+      continue;
+    // Another snapshot may have been faster, and memory may be less than the budget: then the next tier has it.
+    if (!Budgets.take(tier, piece.bytes)) {
+      room[size_t(tier)] = 0;
+      continue;
+    }
+    if (tier != Tier::File && !allocate(piece, error)) {
+      Budgets.give(tier, piece.bytes);
+      room[size_t(tier)] = 0;
+      continue;
+    }
+    const Stopwatch watch;
+    saved.pieces.push_back(piece);
+    if (!savePiece(range, saved.pieces.back(), error))
+      return false;
+    nanoseconds[size_t(tier)] += watch.nanoseconds();
+    room[size_t(tier)] -= piece.bytes;
+    at += piece.bytes;
+    if (at == range.bytes)
+      return true;
+  }
+  return false;
+}
+
+const char *Snapshot::save(MemoryStep &taken, std::string &error) {
+  const Stopwatch watch;
+  taken = {};
+  clear();
+  FileFailed = false;
+  TierBytes room = Budgets.room(), nanoseconds{};
+  for (const MemoryMap::LiveRange &range : Planned)
+    if (!saveRegion(range, room, nanoseconds, error)) {
+      clear();
+      if (!error.empty())
+        return FileFailed ? kDeclineFile : kDeclineSnapshot;
+      error = "it does not fit into the budgets";
+      return kDeclineBudget;
+    }
+  error.clear(); // where there was no memory there was another tier
+  for (const Saved &saved : Regions)
+    for (const Piece &piece : saved.pieces) {
+      taken.bytes += piece.bytes;
+      taken.tiers[size_t(piece.tier)] += piece.bytes;
+    }
   taken.regions = Regions.size();
   taken.tracked = Tracked;
   taken.nanoseconds = watch.nanoseconds();
-  if (taken.bytes >= 1 << 20)
-    NanosecondsPerMiB.store(taken.nanoseconds / (taken.bytes >> 20), std::memory_order_relaxed);
-  return true;
+  for (size_t i = 0; i < kTiers; ++i)
+    if (taken.tiers[i] >= 1 << 20)
+      NanosecondsPerMiB[i].store(nanoseconds[i] / (taken.tiers[i] >> 20), std::memory_order_relaxed);
+  return nullptr;
+}
+
+const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t bytes, uint8_t *scratch,
+                                    std::string &error) const {
+  for (const Piece &piece : saved.pieces) {
+    if (at - piece.offset >= piece.bytes)
+      continue;
+    const uint64_t in = at - piece.offset;
+    if (piece.tier == Tier::Pinned || piece.tier == Tier::Pageable)
+      return piece.memory + in;
+    const bool done = piece.tier == Tier::File
+                          ? File.read(scratch, piece.inFile + in, bytes, error)
+                          : read(scratch, reinterpret_cast<uint64_t>(piece.memory) + in, bytes, error);
+    return done ? scratch : nullptr;
+  }
+  error = "not saved";
+  return nullptr;
 }
 
 bool Snapshot::restore(MemoryStep &taken, std::string &error) {
   const Stopwatch watch;
   taken = {};
-  std::vector<uint8_t> now(kChunk);
+  std::vector<uint8_t> now(kChunk), scratch(kChunk);
   for (const Saved &saved : Regions) {
     if (!Memory.isLive(saved.range))
       continue;
     bool differs = false;
     for (uint64_t at = 0; at < saved.range.bytes; at += kChunk) {
       const uint64_t bytes = std::min(kChunk, saved.range.bytes - at);
-      if (!read(now.data(), saved.range.begin + at, bytes, error))
+      const uint8_t *before = savedBytes(saved, at, bytes, scratch.data(), error);
+      if (!before || !read(now.data(), saved.range.begin + at, bytes, error))
         return false;
-      if (std::memcmp(now.data(), saved.bytes.get() + at, bytes) == 0)
+      if (std::memcmp(now.data(), before, bytes) == 0)
         continue;
       // Pages that the kernel did not write stay as they are: constant and read-only memory is never written.
-      const hsa_status_t status = Runtime.core.hsa_memory_copy_fn(reinterpret_cast<void *>(saved.range.begin + at),
-                                                                  saved.bytes.get() + at, bytes);
+      const hsa_status_t status =
+          Runtime.core.hsa_memory_copy_fn(reinterpret_cast<void *>(saved.range.begin + at), before, bytes);
       if (status != HSA_STATUS_SUCCESS) {
         error = "memory cannot be written (" + Runtime.statusText(status) + ")";
         return false;

@@ -14,6 +14,16 @@ ShadowPlan refuse(std::string why) {
   plan.problem = std::move(why);
   return plan;
 }
+
+/// At most `limit`, which is far below what could overflow.
+uint64_t workgroupsOf(const ShadowRequest &r, uint64_t limit) {
+  uint64_t total = 1;
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t groups = (uint64_t(r.grid[d]) + r.workgroup[d] - 1) / r.workgroup[d];
+    total = std::min<uint64_t>(total * std::max<uint64_t>(1, groups), limit);
+  }
+  return total;
+}
 } // namespace
 
 ShadowPlan planShadow(const ShadowRequest &r) {
@@ -52,17 +62,22 @@ ShadowPlan planShadow(const ShadowRequest &r) {
   uint64_t perUnitByLds = (2 * uint64_t(r.agentLdsBytes) / plan.groupBytes + 1) / 2;
   uint64_t resident =
       std::max<uint64_t>(1, r.computeUnits) * std::max<uint64_t>(1, std::min(perUnitByWaves, perUnitByLds));
-  uint64_t total = 1;
-  for (int d = 0; d < 3; ++d) {
-    uint64_t groups = (uint64_t(r.grid[d]) + r.workgroup[d] - 1) / r.workgroup[d];
-    total = std::min<uint64_t>(total * std::max<uint64_t>(1, groups), resident); // stays far below overflow
-  }
+  const uint64_t total = workgroupsOf(r, resident);
   if (total * cells > r.budgetBytes)
     return refuse("the shadow of its LDS needs " + std::to_string(total * cells >> 20) + " MiB, the budget is " +
                   std::to_string(r.budgetBytes >> 20) + " MiB (option shadow_budget_mb)");
   plan.slotCount = uint32_t(total);
   plan.slotBytes = uint32_t(cells);
   return plan;
+}
+
+bool allResident(const ShadowRequest &r, const ShadowPlan &plan, bool registersKnown) {
+  const uint64_t units = std::max<uint64_t>(1, r.computeUnits);
+  const uint64_t byWaves = r.wavesPerComputeUnit / std::max<uint64_t>(1, plan.waves),
+                 byLds = plan.groupBytes ? r.agentLdsBytes / plan.groupBytes : byWaves;
+  const uint64_t perUnit = std::max<uint64_t>(1, std::min(byWaves, byLds)), most = units * perUnit;
+  const uint64_t total = workgroupsOf(r, most + 1);
+  return total <= units || (registersKnown && total <= most);
 }
 
 } // namespace wavesan::hsa

@@ -42,6 +42,11 @@ struct ShadowPlan {
 
 ShadowPlan planShadow(const ShadowRequest &request);
 
+/// Whether all workgroups of the dispatch can be resident at once with this plan, which has no problem. Where the twin
+/// may take more registers than the original (`registersKnown` is false) that is sure only of one workgroup for each
+/// compute unit.
+bool allResident(const ShadowRequest &request, const ShadowPlan &plan, bool registersKnown);
+
 } // namespace wavesan::hsa
 
 #endif // WAVESAN_HSA_SHADOW_PLAN_H

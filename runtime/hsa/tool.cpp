@@ -7,6 +7,7 @@
 #include "memory_interceptor.h"
 #include "queue_interceptor.h"
 #include "replay_graph.h"
+#include "replay_range.h"
 #include "replay_service.h"
 
 #include <cstdio>
@@ -49,7 +50,7 @@ Tool *Tool::current() { return CurrentTool.load(std::memory_order_acquire); }
 Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, report::Suppressions suppressions,
            std::unique_ptr<Status> page)
     : options(std::move(opts)), api(runtime), cpuAgent(findCpuAgent(api)), Table(table), Process(getpid()), status(std::move(page)),
-      memory(Dispatches), selection(options.kernels),
+      memory(Dispatches), tiers(options), selection(options.kernels),
       findings(std::move(sinks), std::move(suppressions), *status, memory, options.max_reports),
       streams(memory, kernels, [this](report::Race race) { findings.streamRace(std::move(race)); }),
       agents(api,
@@ -60,7 +61,7 @@ Tool::Tool(abi::Options opts, Api runtime, HsaApiTable *table, Sinks sinks, repo
                    bytes += range.bytes;
                return bytes;
              }),
-      capsules(options), confirmer(options, cpuAgent), resources(api, options.max_races), drain(api, resources, findings),
+      capsules(options), confirmer(options, cpuAgent), further(options, cpuAgent), resources(api, options.max_races), drain(api, resources, findings),
       queues(std::make_unique<QueueRegistry>()) {}
 
 bool Tool::load(HsaApiTable *table) {
@@ -100,12 +101,14 @@ bool Tool::load(HsaApiTable *table) {
   const bool replays = tool->watchesDispatches();
   if (tool->confirmer.enabled() && tool->confirmer.unavailable())
     tool->findings.message(std::string("races are not confirmed: ") + tool->confirmer.unavailable());
+  if (tool->further.enabled() && tool->further.unavailable())
+    tool->findings.message(std::string("no further passes: ") + tool->further.unavailable());
   if (replays)
     ReplayService::instance().useWindows();
   if (replays || !tool->options.tool.empty())
     installCopyInterceptors(*table->core_, *table->amd_ext_); // only now: other programs keep the runtime's copies
   if (replays && !tool->options.tool.empty())
-    tool->findings.error("option tool: left out, because of the options capsule and confirm");
+    tool->findings.error("option tool: left out, because of the options capsule, confirm and further_passes");
   else if (!tool->options.tool.empty()) {
     if (tool->cpuAgent)
       for (wavesan_replay_context_t context : {WAVESAN_CONTEXT_SCHEDULE_PERTURBATION, WAVESAN_CONTEXT_ACCESS_TRACE})
@@ -148,6 +151,7 @@ void Tool::finish() {
   if (Ended)
     return;
   Ended = true;
+  ReplayRange::instance().giveUp(kDeclineRangeOpen);
   Active.store(false, std::memory_order_release);
   if (!drain.waitIdle(0, kEndLimit))
     findings.unfinished(drain.pending());

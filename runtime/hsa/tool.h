@@ -15,11 +15,13 @@
 #include "dispatch_resources.h"
 #include "drain.h"
 #include "findings.h"
+#include "further_passes.h"
 #include "kernel_selection.h"
 #include "kernel_table.h"
 #include "memory_map.h"
 #include "race_confirmer.h"
 #include "replay_window.h"
+#include "snapshot_tiers.h"
 #include "status.h"
 #include "stream_races.h"
 #include "wait_check.h"
@@ -59,7 +61,10 @@ public:
   /// Says once that such a child's dispatches are not checked. Takes no lock: the parent may have held any when it forked.
   void sayForkedAway();
   /// Dispatches may have to run in windows for what WaveSan itself does with their races.
-  bool watchesDispatches() const { return capsules.enabled() || (confirmer.enabled() && !confirmer.unavailable()); }
+  bool watchesDispatches() const {
+    return capsules.enabled() || (confirmer.enabled() && !confirmer.unavailable()) ||
+           (further.enabled() && !further.unavailable());
+  }
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   const abi::Options options;
@@ -83,6 +88,7 @@ public: // initialised after the private members that they need
   std::unique_ptr<Status> status;
   MemoryMap memory;
   WindowTable windows;
+  TierBudgets tiers;
   KernelSelection selection;
   Findings findings;
   StreamRaces streams;
@@ -91,6 +97,7 @@ public: // initialised after the private members that they need
   LoadedObjects objects;
   CapsuleRecorder capsules;
   RaceConfirmer confirmer;
+  FurtherPasses further;
   WaitChecker waits;
   DispatchResources resources;
   Drain drain;

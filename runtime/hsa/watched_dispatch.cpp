@@ -6,23 +6,29 @@
 #include "tool.h"
 
 #include <chrono>
+#include <iterator>
 
 namespace wavesan::hsa {
 
 bool wantsWatching(const Tool &tool, const Kernel &kernel) {
-  return tool.capsules.wants(kernel) || tool.confirmer.wants(kernel);
+  return tool.capsules.wants(kernel) || tool.confirmer.wants(kernel) || tool.further.wants(kernel);
 }
 
-bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                   const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write) {
-  const bool records = tool.capsules.wants(*kernel), confirms = tool.confirmer.wants(*kernel);
+bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, const PacketWriter &write) {
+  const std::shared_ptr<const Kernel> &kernel = queued.kernel;
+  const uint64_t dispatch = queued.number;
+  const bool records = tool.capsules.wants(*kernel), confirms = tool.confirmer.wants(*kernel),
+             further = tool.further.wants(*kernel);
   const auto declined = [&](const std::string &why) {
     if (records)
       tool.capsules.declined(tool.findings, *kernel, dispatch, why);
     if (confirms)
-      tool.findings.sayIfRacy(dispatch, "not tried (" + why + "): races of dispatch " + std::to_string(dispatch));
+      tool.findings.notConfirmed(dispatch, why);
+    if (further)
+      tool.findings.noFurtherPasses(dispatch, why);
   };
-  PacketHost host(tool, queue, kernel, packet, dispatch, write);
+  std::vector<QueuedDispatch> one{queued};
+  PacketHost host(tool, queue, one, write);
   if (records)
     host.saveEverything();
   MemoryStep step;
@@ -35,14 +41,20 @@ bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Ke
   }
   std::optional<capsule::Capsule> capsule;
   if (records)
-    capsule = tool.capsules.begin(tool, queue, *kernel, packet, dispatch, host.memory());
-  tool.findings.watch(dispatch);
+    capsule = tool.capsules.begin(tool, queue, *kernel, queued.packet, dispatch, host.memory());
+  tool.findings.watch(dispatch, further);
   host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
   const PassResult result = host.pass(0, 1u << WAVESAN_CONTEXT_RACE_CHECK);
-  const std::vector<DispatchRace> races = tool.findings.takeWatched(dispatch);
+  const uint64_t outside = further ? tool.findings.outsideBudget(dispatch) : 0;
+  std::vector<DispatchRace> races = tool.findings.takeWatched(dispatch);
   if (host.overdue()) {
     declined("pass_overdue");
     return true;
+  }
+  host.limitPass({});
+  if (outside) {
+    std::vector<DispatchRace> more = tool.further.run(tool, host, *kernel, dispatch);
+    races.insert(races.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   if (result.contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1) {
     if (capsule)

@@ -13,9 +13,8 @@ namespace wavesan::hsa {
 /// Some of the options ask for dispatches of this kernel.
 bool wantsWatching(const Tool &tool, const Kernel &kernel);
 
-/// Like replayDispatch(): false if the caller has to publish the packet as usual. `dispatch`: its number.
-bool watchDispatch(Tool &tool, QueueState &queue, const std::shared_ptr<const Kernel> &kernel,
-                   const hsa_kernel_dispatch_packet_t &packet, uint64_t dispatch, const PacketWriter &write);
+/// Like replayDispatch(): false if the caller has to publish the packet as usual.
+bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, const PacketWriter &write);
 
 } // namespace wavesan::hsa
 

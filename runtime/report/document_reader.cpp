@@ -220,6 +220,19 @@ CommandPair commandsOf(const Value &value) {
   return pair;
 }
 
+MemoryPlace memoryPlaceOf(const Value &value) {
+  MemoryPlace place;
+  place.kind = value["kind"].named(kPlaces);
+  if (place.kind == MemoryPlace::Kind::Unknown)
+    return place;
+  if (value.has("number"))
+    place.number = value["number"].number<uint64_t>();
+  place.name = textOr(value, "name");
+  place.bytes = value["bytes"].number<uint64_t>();
+  place.offset = value["offset"].number<uint64_t>();
+  return place;
+}
+
 void readPlace(const Value &place, Race &race) {
   if (race.space == abi::RaceSpace::None)
     return;
@@ -229,14 +242,21 @@ void readPlace(const Value &place, Race &race) {
     race.ldsFirst = place["offset"].number<uint32_t>();
     return;
   }
-  race.place.kind = place["kind"].named(kPlaces);
-  if (race.place.kind == MemoryPlace::Kind::Unknown)
-    return;
-  if (place.has("number"))
-    race.place.number = place["number"].number<uint64_t>();
-  race.place.name = textOr(place, "name");
-  race.place.bytes = place["bytes"].number<uint64_t>();
-  race.place.offset = place["offset"].number<uint64_t>();
+  race.place = memoryPlaceOf(place);
+}
+
+Confirmation confirmationOf(const Value &value) {
+  Confirmation c;
+  c.verdict = value["verdict"].named(kVerdicts);
+  if (c.verdict == Confirmation::Verdict::NotTried) {
+    c.reason = value["reason"].text();
+    return c;
+  }
+  c.passes = value["passes"].number<uint64_t>();
+  c.seed = value["seed"].number<uint64_t>();
+  if (c.verdict == Confirmation::Verdict::Confirmed)
+    c.place = memoryPlaceOf(value["place"]);
+  return c;
 }
 
 Race raceOf(const Value &value) {
@@ -278,6 +298,8 @@ Race raceOf(const Value &value) {
     value.fail("has a class that does not fit its members");
   if (value.has("commands"))
     race.commands = commandsOf(value["commands"]);
+  if (value.has("confirmation"))
+    race.confirmation = confirmationOf(value["confirmation"]);
   race.occurrences = value["occurrences"].number<uint64_t>();
   race.bothOrders = value["bothOrders"].flag();
   if (value.has("processes"))

@@ -3,6 +3,7 @@
 // The project's own format; docs/report-schema.md describes every member.
 #include "wavesan/report/document.h"
 
+#include "confirmation_json.h"
 #include "json_names.h"
 #include "wavesan/report/suggestion.h"
 
@@ -69,21 +70,25 @@ Json divergenceJson(const Divergence &d) {
   return out;
 }
 
+Json placeJson(const MemoryPlace &place) {
+  Json out = {{"kind", nameOf(kPlaces, place.kind)}};
+  if (place.kind == MemoryPlace::Kind::Unknown)
+    return out;
+  if (place.number != 0)
+    out["number"] = place.number;
+  if (!place.name.empty())
+    out["name"] = place.name;
+  out["bytes"] = place.bytes;
+  out["offset"] = place.offset;
+  return out;
+}
+
 Json placeJson(const Race &race) {
   if (race.space == abi::RaceSpace::None)
     return {{"kind", kNoPlace}};
   if (race.space == abi::RaceSpace::Lds)
     return {{"kind", kLdsPlace}, {"offset", race.ldsFirst}};
-  Json out = {{"kind", nameOf(kPlaces, race.place.kind)}};
-  if (race.place.kind == MemoryPlace::Kind::Unknown)
-    return out;
-  if (race.place.number != 0)
-    out["number"] = race.place.number;
-  if (!race.place.name.empty())
-    out["name"] = race.place.name;
-  out["bytes"] = race.place.bytes;
-  out["offset"] = race.place.offset;
-  return out;
+  return placeJson(race.place);
 }
 
 Json framesJson(const std::vector<Frame> &frames) {
@@ -151,6 +156,8 @@ Json raceJson(const Race &race) {
     out["divergence"] = divergenceJson(*race.divergence);
   if (race.commands)
     out["commands"] = commandsJson(*race.commands);
+  if (race.confirmation)
+    out["confirmation"] = confirmationJson(*race.confirmation);
   out["sides"] = Json::array({sideJson("current", race.current), sideJson("previous", race.previous)});
   out["reason"] = reasonText(race);
   out["fix"] = fixText(race);
@@ -232,6 +239,19 @@ Json summaryJson(const Summary &s) {
 }
 
 } // namespace
+
+Json confirmationJson(const Confirmation &confirmation) {
+  Json out = {{"verdict", nameOf(kVerdicts, confirmation.verdict)}};
+  if (confirmation.verdict == Confirmation::Verdict::NotTried) {
+    out["reason"] = confirmation.reason;
+    return out;
+  }
+  out["passes"] = confirmation.passes;
+  out["seed"] = confirmation.seed;
+  if (confirmation.verdict == Confirmation::Verdict::Confirmed)
+    out["place"] = placeJson(confirmation.place);
+  return out;
+}
 
 std::string jsonText(const Document &document) {
   Json out = {{"schema", kSchema}, {"schemaVersion", kSchemaVersion}};

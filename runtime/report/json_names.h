@@ -47,6 +47,10 @@ inline constexpr Named<CommandSide::Kind> kCommands[] = {{CommandSide::Kind::Ker
                                                          {CommandSide::Kind::Graph, "graph"},
                                                          {CommandSide::Kind::Host, "host"},
                                                          {CommandSide::Kind::HostFunction, "host-function"}};
+inline constexpr Named<Confirmation::Verdict> kVerdicts[] = {{Confirmation::Verdict::Confirmed, "confirmed"},
+                                                             {Confirmation::Verdict::OutputDiffers, "output-differs"},
+                                                             {Confirmation::Verdict::NotObserved, "not-observed"},
+                                                             {Confirmation::Verdict::NotTried, "not-tried"}};
 inline constexpr char kLdsPlace[] = "lds";
 inline constexpr char kNoPlace[] = "none";
 
@@ -79,6 +83,8 @@ inline constexpr Named<uint64_t Summary::*> kCounts[] = {{&Summary::checkedAcces
 /// Absent in reports of earlier versions.
 inline constexpr Named<uint64_t Summary::*> kLaterCounts[] = {{&Summary::warnings, "warnings"},
                                                               {&Summary::notes, "notes"},
+                                                              {&Summary::furtherDispatches, "furtherDispatches"},
+                                                              {&Summary::furtherPasses, "furtherPasses"},
                                                               {&Summary::coveredSites, "coveredSites"},
                                                               {&Summary::waitObjects, "waitObjects"},
                                                               {&Summary::waitHazards, "waitHazards"}};

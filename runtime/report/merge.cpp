@@ -75,6 +75,9 @@ Document mergeDocuments(std::vector<Document> documents) {
       }
       Race &first = merged.races[it->second];
       first.severity = std::min(first.severity, race.severity); // an error in one process is one
+      // What one process has shown is not undone by another that has not seen it.
+      if (race.confirmation && (!first.confirmation || race.confirmation->verdict < first.confirmation->verdict))
+        first.confirmation = std::move(race.confirmation);
       first.bothOrders = first.bothOrders || race.bothOrders || swapped(first) != swapped(race);
       first.occurrences = saturatingSum(first.occurrences, race.occurrences);
       if (!again)

@@ -31,6 +31,10 @@ void makePrintable(Race &race) {
     clean(side->opcode);
     clean(side->frames);
   }
+  if (race.confirmation) {
+    clean(race.confirmation->reason);
+    clean(race.confirmation->place.name);
+  }
   if (race.divergence)
     clean(race.divergence->branch);
   if (race.commands) {

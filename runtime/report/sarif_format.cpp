@@ -3,6 +3,7 @@
 // SARIF 2.1.0 (OASIS): one run, one rule per verdict class and memory, one result per distinct race.
 #include "wavesan/report/document.h"
 
+#include "confirmation_json.h"
 #include "wavesan/report/commands.h"
 #include "wavesan/report/suggestion.h"
 #include "wavesan/report/text_sink.h"
@@ -181,6 +182,8 @@ Json resultJson(const Race &race, const std::string &directory) {
   if (!stacks.empty())
     out["stacks"] = stacks;
   out["occurrenceCount"] = std::max<uint64_t>(race.occurrences, 1);
+  if (race.confirmation)
+    out["properties"] = {{"confirmation", confirmationJson(*race.confirmation)}};
   return out;
 }
 

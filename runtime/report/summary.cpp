@@ -20,6 +20,8 @@ Summary &Summary::operator+=(const Summary &other) {
                                              &Summary::globalAccesses,
                                              &Summary::dispatches,
                                              &Summary::checkedDispatches,
+                                             &Summary::furtherDispatches,
+                                             &Summary::furtherPasses,
                                              &Summary::coveredSites,
                                              &Summary::waitObjects,
                                              &Summary::waitHazards,

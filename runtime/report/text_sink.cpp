@@ -238,6 +238,8 @@ std::string raceText(const Race &race, const TextOptions &options) {
   text += "  seen " + std::to_string(race.occurrences) + (race.occurrences == 1 ? " time" : " times") +
           (race.processes > 1 ? ", in " + std::to_string(race.processes) + " processes" : "") +
           (race.bothOrders ? ", in both orders" : "") + "\n";
+  if (race.confirmation)
+    text += "  " + confirmationText(*race.confirmation) + "\n";
   return text;
 }
 
@@ -257,6 +259,11 @@ void TextSink::onRace(const Race &race) {
   ++Full;
   ++ofCause;
   write(raceText(race, Options));
+}
+
+void TextSink::onConfirmation(size_t race, const Confirmation &confirmation) {
+  Races.at(race).confirmation = confirmation;
+  onMessage(confirmationText(confirmation) + ": " + shortName(Races[race]));
 }
 
 void TextSink::onWaitHazard(const WaitHazard &hazard) { write(waitHazardText(hazard, Options)); }

@@ -133,6 +133,10 @@ std::vector<std::string> summaryRemarks(const Summary &summary) {
   skippedSitesLines(summary, lines);
   kernelLines(summary, lines);
   suppressedLines(summary, lines);
+  if (summary.furtherDispatches != 0)
+    lines.push_back(counted(summary.furtherDispatches, "dispatch", "dispatches") + " checked in " +
+                    counted(summary.furtherPasses, "further pass", "further passes") +
+                    ": the memory that shadow_budget_mb had no room for (option further_passes)");
   lossLines(summary, lines);
   if (std::string nothing = nothingCheckedText(summary); !nothing.empty())
     lines.push_back(std::move(nothing));

@@ -86,7 +86,7 @@ TEST(Options, NumbersAreWholeAndNotNegative) {
           << errors.values[0];
     }
   }
-  EXPECT_EQ(numbers, 22u);
+  EXPECT_EQ(numbers, 26u);
   EXPECT_EQ(errorsOf("exitcode=256").values, Lines{"option exitcode: '256' is not a number from 0 to 255"});
   EXPECT_EQ(errorsOf("verbosity=4294967296").values,
             Lines{"option verbosity: '4294967296' is not a number from 0 to 4294967295"});

@@ -37,7 +37,7 @@ protected:
 
   void save() {
     MemoryStep step = Before.plan();
-    ASSERT_TRUE(Before.save(step, Error)) << Error;
+    ASSERT_EQ(Before.save(step, Error), nullptr) << Error;
     FirstIsA = A.data() < B.data();
   }
   size_t regionOf(const std::vector<uint8_t> &memory) const { return (&memory == &A) == FirstIsA ? 0 : 1; }
@@ -57,7 +57,8 @@ protected:
   Api Runtime{};
   std::atomic<uint64_t> Latest{0};
   MemoryMap Memory{Latest};
-  Snapshot Before{Runtime, Memory};
+  TierBudgets Budgets{TierBytes{0, 0, UINT64_MAX, 0}};
+  Snapshot Before{Runtime, Memory, Budgets, "/nowhere"};
   bool FirstIsA = true;
   std::string Error;
 };
@@ -129,7 +130,7 @@ TEST_F(OutputCompare, SnapshotWithoutMemoryForIt) {
   Memory.add(MemoryMap::Kind::Allocation, &huge, uint64_t(1) << 60);
   MemoryStep step = Before.plan();
   EXPECT_GT(step.bytes, uint64_t(1) << 60);
-  EXPECT_FALSE(Before.save(step, Error));
+  EXPECT_STREQ(Before.save(step, Error), kDeclineSnapshot);
   EXPECT_EQ(Error, "no host memory for " + std::to_string(uint64_t(1) << 60) + " bytes");
   EXPECT_TRUE(Before.saved().empty()); // what had been saved is given back
 }

@@ -67,12 +67,12 @@ class FakeHost : public ReplayHost {
 public:
   const char *open(MemoryStep &predicted) override {
     Events.push_back("open");
-    predicted = {4096, 2, 5};
+    predicted = {4096, 2, 5, 8192, {0, 96, 4000, 0}};
     return cannotOpen;
   }
   const char *save(MemoryStep &taken) override {
     Events.push_back("save");
-    taken = {4096, 2, 6};
+    taken = {4096, 2, 6, 8192, {0, 0, 4000, 96}};
     return cannotSave;
   }
   PassResult pass(uint64_t number, uint32_t contexts) override {
@@ -227,6 +227,11 @@ TEST_F(ReplayLoop, PayloadsCarryWhatBelongsToTheOperation) {
   EXPECT_EQ(snapshotEnter.bytes, 4096u);
   EXPECT_EQ(snapshotEnter.nanoseconds, 5u);
   EXPECT_EQ(snapshotExit.nanoseconds, 6u);
+  EXPECT_EQ(snapshotEnter.tracked_bytes, 8192u);
+  EXPECT_EQ(snapshotEnter.tier_bytes[WAVESAN_TIER_PINNED], 96u);
+  EXPECT_EQ(snapshotEnter.tier_bytes[WAVESAN_TIER_PAGEABLE], 4000u);
+  EXPECT_EQ(snapshotExit.tier_bytes[WAVESAN_TIER_PINNED], 0u);
+  EXPECT_EQ(snapshotExit.tier_bytes[WAVESAN_TIER_FILE], 96u);
   EXPECT_EQ(configExit.total_passes, 2u);
   EXPECT_EQ(configExit.declined, nullptr);
   const auto &passEnter = Payloads[4], &passExit = Payloads[5], &restoreExit = Payloads[7], &secondExit = Payloads[9];

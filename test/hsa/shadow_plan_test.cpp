@@ -88,6 +88,25 @@ TEST(ShadowPlan, CooperativeDispatchesKeepTheirOccupancy) {
   EXPECT_EQ(plan.slotCount, 800u);
 }
 
+TEST(ShadowPlan, WorkgroupsThatMustAllBeResident) {
+  const auto resident = [](uint32_t lds, uint32_t groups, bool registersKnown = true) {
+    ShadowRequest r = request(lds);
+    r.grid[0] = groups * r.workgroup[0];
+    r.cooperative = true;
+    const ShadowPlan plan = planShadow(r);
+    EXPECT_EQ(plan.problem, "");
+    return allResident(r, plan, registersKnown);
+  };
+  EXPECT_TRUE(resident(0, 800)); // eight workgroups of four waves on each of 100 units
+  EXPECT_FALSE(resident(0, 801));
+  EXPECT_TRUE(resident(32768 - kState, 200));
+  EXPECT_FALSE(resident(32768 - kState, 201));
+  EXPECT_TRUE(resident(32768, 100)); // two without the check, one with it
+  EXPECT_FALSE(resident(32768, 101));
+  EXPECT_TRUE(resident(0, 100, false));
+  EXPECT_FALSE(resident(0, 101, false));
+}
+
 TEST(ShadowPlan, FullLdsCannotBeChecked) {
   EXPECT_EQ(planShadow(request(65536 - kState)).problem, "");
   EXPECT_EQ(planShadow(request(65536)).problem,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The same reports through every format.
 #include "sample_documents.h"
+#include "temporary_file.h"
 
 #include "wavesan/report/document.h"
 #include "wavesan/report/document_reader.h"
@@ -121,6 +122,36 @@ TEST(Formats, EveryFormatHoldsTheSameRaces) {
       << text;
 }
 
+TEST(Formats, AVerdictThatComesBehindItsRaceIsAMemberOfIt) {
+  const Document d = sampleDocument();
+  std::string text;
+  TextSink sink(
+      [&](std::string_view s) {
+        text += s;
+        return std::string();
+      },
+      TextOptions{});
+  TemporaryFile file;
+  DocumentSink document("json_path", file.path(), "", jsonText);
+  for (Sink *to : {static_cast<Sink *>(&sink), static_cast<Sink *>(&document)}) {
+    for (Race r : d.races) {
+      r.confirmation.reset();
+      to->onRace(r);
+    }
+    to->onConfirmation(1, {.verdict = Confirmation::Verdict::NotObserved, .passes = 8, .seed = 1});
+    EXPECT_EQ(to->onSummary(d.summary), "");
+  }
+  const Json json = Json::parse(file.read());
+  EXPECT_FALSE(json["races"][0].contains("confirmation"));
+  EXPECT_EQ(json["races"][1]["confirmation"], (Json{{"verdict", "not-observed"}, {"passes", 8}, {"seed", 1}}));
+  EXPECT_EQ(json["messages"], Json::array());
+  EXPECT_NE(text.find("wavesan: not observed in 8 passes: scope-too-small at "), std::string::npos) << text;
+  const Json results = Json::parse(sarifText(d))["runs"][0]["results"];
+  EXPECT_EQ(results[0]["properties"]["confirmation"]["verdict"], "confirmed");
+  EXPECT_NE(raceText(d.races[0], {}).find("\n  confirmed: output differs at allocation 2 + 128 with seed 3\n"),
+            std::string::npos);
+}
+
 TEST(Formats, TheLastLineCountsWaitHazardsOnlyWhereWaitsWereChecked) {
   Summary s;
   s.checkedAccesses = 8;
@@ -145,6 +176,12 @@ TEST(Formats, Json) {
   EXPECT_EQ(lds["place"], (Json{{"kind", "lds"}, {"offset", 508}}));
   EXPECT_EQ(lds["occurrences"], 128);
   EXPECT_EQ(lds["bothOrders"], true);
+  EXPECT_EQ(lds["confirmation"],
+            (Json{{"verdict", "confirmed"},
+                  {"passes", 16},
+                  {"seed", 3},
+                  {"place", {{"kind", "allocation"}, {"number", 2}, {"bytes", 4096}, {"offset", 128}}}}));
+  EXPECT_EQ(scope["confirmation"], (Json{{"verdict", "not-tried"}, {"reason", "footprint_budget"}}));
   ASSERT_EQ(lds["sides"].size(), 2u);
   EXPECT_EQ(
       lds["sides"][0],

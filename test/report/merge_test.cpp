@@ -52,6 +52,20 @@ TEST(Merge, TheSameRaceOfSeveralProcessesIsOneWithACount) {
   EXPECT_NE(raceText(merged.races[0], {}).find("  seen 8 times, in 2 processes, in both orders\n"), std::string::npos);
 }
 
+TEST(Merge, TheVerdictThatSaysMostIsKept) {
+  using Verdict = Confirmation::Verdict;
+  const Verdict verdicts[] = {Verdict::NotObserved, Verdict::Confirmed, Verdict::OutputDiffers, Verdict::NotTried};
+  std::vector<Document> documents = {withRaces({readOf(20, 1)})};
+  for (Verdict verdict : verdicts) {
+    documents.push_back(withRaces({readOf(20, 1)}));
+    documents.back().races[0].confirmation = Confirmation{.verdict = verdict, .passes = 8};
+  }
+  const Document merged = mergeDocuments(documents);
+  ASSERT_EQ(merged.races.size(), 1u);
+  ASSERT_TRUE(merged.races[0].confirmation);
+  EXPECT_EQ(merged.races[0].confirmation->verdict, Verdict::Confirmed);
+}
+
 TEST(Merge, DifferentRacesStayApart) {
   Race kernel = readOf(20, 1), fence = kernel, atomic = kernel, global = kernel;
   kernel.kernelMangled = "_Z1mPi";

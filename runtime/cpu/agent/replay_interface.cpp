@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_interface.h"
 
+#include "../order/shadow_window.h"
+
 #include <mutex>
 
 namespace wavesan::agent {
@@ -26,6 +28,7 @@ std::optional<abi::Schedule> currentSchedule() {
 } // namespace wavesan::agent
 
 extern "C" __attribute__((visibility("default"))) const wavesan::abi::CpuAgent *wavesan_cpu_agent() {
-  static const wavesan::abi::CpuAgent agent{wavesan::abi::kAbiVersion, wavesan::agent::setSchedule};
+  static const wavesan::abi::CpuAgent agent{wavesan::abi::kAbiVersion, wavesan::agent::setSchedule,
+                                            wavesan::cpu::CurrentShadowWindow::set};
   return &agent;
 }

@@ -11,6 +11,7 @@
 #define WAVESAN_CPU_ORDER_MEMORY_SHADOW_H
 
 #include "read_log.h"
+#include "shadow_window.h"
 #include "wave_order.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ public:
   template <class F> void access(const WaveOrder &wave, uint64_t line, const AccessRecord &fresh, F &&onConflict) {
     Page *page = pageAt(line / kPageLines);
     if (!page) {
-      ++Unrecorded;
+      Unrecorded += isInWindow(line / kPageLines);
       return;
     }
     if (!page->lines) {
@@ -203,6 +204,11 @@ private:
     ReadLog reads;                 ///< while there are no lines
     std::unique_ptr<Line[]> lines; ///< of a page that was written, or whose log was full
   };
+  static constexpr uint64_t kPageBytes = kPageLines * kLineBytes;
+  static_assert(abi::kShadowWindowUnit % kPageBytes == 0);
+  bool isInWindow(uint64_t number) const {
+    return number * kPageBytes >= Window.begin && number * kPageBytes < Window.end;
+  }
   static constexpr uint64_t kPageCost = sizeof(Page) + 64; ///< with its entry in the table
   static constexpr uint64_t kLinesCost = kPageLines * sizeof(Line);
   /// From the log into lines. False, and nothing done, if the budget does not allow for them; `always` takes them all the
@@ -221,7 +227,7 @@ private:
     if (recent.number != number || !recent.page) {
       auto it = Pages.find(number);
       if (it == Pages.end()) {
-        if (!Budget.take(kPageCost))
+        if (!isInWindow(number) || !Budget.take(kPageCost))
           return nullptr;
         Taken += kPageCost;
         it = Pages.try_emplace(number).first;
@@ -240,6 +246,7 @@ private:
   std::array<Recent, kRecentPages> RecentPages;
   RecordMemory Memory;
   MemoryBudget &Budget;
+  const abi::ShadowWindow Window = CurrentShadowWindow::get(); ///< pages outside are left out
   uint64_t Taken = 0; ///< bytes of the budget
   uint64_t Unrecorded = 0, Lost = 0;
 };

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define WAVESAN_REPLAY_API_VERSION 2u /* 2: tracked_bytes, graph_nodes */
+#define WAVESAN_REPLAY_API_VERSION 3u /* 2: tracked_bytes, graph_nodes; 3: tier_bytes, ranges */
 
 typedef enum wavesan_replay_status {
   WAVESAN_REPLAY_SUCCESS = 0,
@@ -41,7 +41,8 @@ typedef enum wavesan_replay_status {
   WAVESAN_REPLAY_ERROR_SUBSCRIBED = 2,       /* there is a subscriber already */
   WAVESAN_REPLAY_ERROR_NOT_SUBSCRIBED = 3,   /* unsubscribe without a subscriber */
   WAVESAN_REPLAY_ERROR_INVALID_ARGUMENT = 4, /* null, a size that is too small, an unknown context or operation */
-  WAVESAN_REPLAY_ERROR_NOT_PROVIDED = 5      /* this WaveSan does not provide the context */
+  WAVESAN_REPLAY_ERROR_NOT_PROVIDED = 5,     /* this WaveSan does not provide the context */
+  WAVESAN_REPLAY_ERROR_RANGE = 6 /* begin_range inside of a range or a callback, end_range without a range or inside of a callback */
 } wavesan_replay_status_t;
 
 typedef enum wavesan_replay_operation {
@@ -64,6 +65,16 @@ typedef enum wavesan_replay_context {
   WAVESAN_CONTEXT_ACCESS_TRACE = 4, /* CPU agent, passes with RACE_CHECK: what the pass touched in global memory */
   WAVESAN_CONTEXT_LAST = 5
 } wavesan_replay_context_t;
+
+/* Where saved memory lies. Each tier has a budget (options replay_device_mb, replay_pinned_mb, replay_budget_mb, replay_file_mb), and they are
+ * filled in this order. */
+typedef enum wavesan_replay_tier {
+  WAVESAN_TIER_DEVICE = 0,   /* the agent's own memory */
+  WAVESAN_TIER_PINNED = 1,   /* host memory that the agent can reach */
+  WAVESAN_TIER_PAGEABLE = 2, /* other host memory */
+  WAVESAN_TIER_FILE = 3,
+  WAVESAN_TIER_LAST = 4
+} wavesan_replay_tier_t;
 
 /* The same in every callback of one dispatch. Valid during the callback. */
 typedef struct wavesan_replay_dispatch_info {
@@ -152,6 +163,11 @@ typedef struct wavesan_replay_payload {
   uint64_t tracked_bytes;
   /* A launch of a graph as the range: its nodes, and kernel_name is "(graph)". 0: a dispatch. */
   uint64_t graph_nodes;
+
+  /* SNAPSHOT: of `bytes`, those in each tier. ENTER: as the budgets allow; EXIT: as it is. */
+  uint64_t tier_bytes[WAVESAN_TIER_LAST];
+  /* A range (begin_range) of several dispatches: how many, and kernel_name is "(range)". 0: a dispatch or a graph. */
+  uint64_t range_dispatches;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,
@@ -169,6 +185,14 @@ typedef struct wavesan_replay_subscription {
   uint32_t graphs;
 } wavesan_replay_subscription_t;
 
+/* What became of a range. */
+typedef struct wavesan_replay_range {
+  size_t size; /* set by the caller */
+  uint64_t dispatches; /* that it got */
+  uint64_t passes;     /* 0: not replayed */
+  const char *declined; /* null if replayed; else the reason, one of the words in docs/replay.md. A string that is never freed. */
+} wavesan_replay_range_t;
+
 /* All functions may be called from any thread at any time, callbacks included; unsubscribe() takes effect for the next dispatch. */
 typedef struct wavesan_replay_api {
   size_t size;
@@ -181,6 +205,13 @@ typedef struct wavesan_replay_api {
   wavesan_replay_status_t (*context_is_active)(wavesan_replay_context_t context, int *active);
   const char *(*operation_name)(wavesan_replay_operation_t operation); /* null: unknown */
   const char *(*status_text)(wavesan_replay_status_t status);
+
+  /* Since version 3. The dispatches that reach a queue between the two calls are one range: they are held back, and end_range() runs them as one
+   * sequence of passes, with all callbacks on its thread, and returns when they are complete. One range at a time. A range that cannot be replayed
+   * is given up as soon as that is known: what it holds goes to the queue and is offered dispatch by dispatch (docs/replay.md has the reasons).
+   * `result` may be null. */
+  wavesan_replay_status_t (*begin_range)(void);
+  wavesan_replay_status_t (*end_range)(wavesan_replay_range_t *result);
 } wavesan_replay_api_t;
 
 /* A tool exports this. Called once, when WaveSan is loaded. Not 0: the tool cannot work; WaveSan says so and goes on without it. */

@@ -30,6 +30,21 @@
 // CHECK-NOT: confirmed
 // CHECK-NOT: benign
 //
+// The same as members of the races, in JSON and SARIF, and in a report made of them.
+// RUN: %status 66 %run90a --confirm -o json_path=%t.json:sarif_path=%t.sarif:confirm_max=3 -- %t 2> %t.err > %t.out
+// RUN: %check_formats %t.json %t.sarif
+// RUN: %python -B %tools/list_verdicts.py %t.json | FileCheck --check-prefix=MEMBERS %s
+// RUN: %python -B %tools/list_verdicts.py %t.sarif | FileCheck --check-prefix=MEMBERS %s
+// MEMBERS: 1: confirmed 16 passes, seed 1, allocation + {{[0-9]+}}
+// MEMBERS-NEXT: 2: confirmed 16 passes, seed 1, allocation + 0
+// MEMBERS-NEXT: 3: not-observed 8 passes, seed 1
+// MEMBERS-NEXT: 4: not-tried option confirm_max
+// MEMBERS-NEXT: 5: not-tried option confirm_max
+// MEMBERS-NEXT: messages about verdicts: 0
+// RUN: %status 66 %wavesan report %t.json | FileCheck --check-prefix=AGAIN %s
+// AGAIN-DAG: {{^}}  confirmed: output differs at allocation {{[0-9]+}} + 0 with seed 1
+// AGAIN-DAG: {{^}}  not observed in 8 passes
+//
 // Bounds, and reasons not to try.
 // RUN: %status 66 %run90a --confirm -o confirm_max=1:confirm_seeds=2 -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=ONE --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
@@ -37,7 +52,12 @@
 // ONE-COUNT-4: wavesan: not tried (option confirm_max): race at
 // RUN: %status 66 %run90a --confirm -o replay_budget_mb=1 -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
-// BUDGET: wavesan: not tried (footprint_budget): race{{.*}}dispatch 1
+// BUDGET: wavesan: not tried (footprint_budget): race at {{.*}}confirm.hip:{{.*}}, dispatch 1
+// The memory before the dispatch has room, that after its first pass has not.
+// RUN: %status 66 %run90a --confirm -o replay_budget_mb=3 -- %t 2> %t.err > %t.out
+// RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
+// RUN: FileCheck --check-prefix=OTHERS --input-file=%t.err %s
+// OTHERS: wavesan: confirmed: {{.*}}, dispatch 2
 // RUN: %status 66 %run90a --confirm -o hooks=device -- %t 2> %t.err > %t.out
 // RUN: FileCheck --check-prefix=DEVICE --input-file=%t.err %s
 // DEVICE: wavesan: races are not confirmed: with hooks=device the order of accesses cannot be forced
@@ -77,7 +97,7 @@ __global__ void times(long long *data) {
 }
 
 int main() {
-  int *first = twin::onDevice(std::vector<int>(2 * kSize));
+  int *first = twin::onDevice(std::vector<int>(600 * 1024)); // two times kSize are used
   int *second = twin::onDevice(std::vector<int>(2 * 64));
   int *third = twin::onDevice(std::vector<int>(kSize + 1));
   float *fourth = twin::onDevice(std::vector<float>(2));

@@ -50,11 +50,20 @@ struct Schedule {
   Side first, second;
 };
 
+/// Addresses of global memory. Borders inside of memory are multiples of kShadowWindowUnit.
+struct ShadowWindow {
+  uint64_t begin, end;
+};
+inline constexpr uint64_t kShadowWindowUnit = 64 * 1024;
+
 /// Exported by the CPU agent, and by it alone: `const CpuAgent *wavesan_cpu_agent(void)`.
 struct CpuAgent {
   uint32_t version; ///< kAbiVersion
   /// The schedule of all dispatches from now on; null: that of the options. Copied. For a caller that has the agent to itself.
   void (*setSchedule)(const Schedule *);
+  /// Dispatches from now on record accesses to this memory and leave others out, as if they were not there; null: all.
+  /// Copied. For a caller that has the agent to itself.
+  void (*setShadowWindow)(const ShadowWindow *);
 };
 inline constexpr char kCpuAgentSymbol[] = "wavesan_cpu_agent";
 

@@ -40,6 +40,9 @@ public:
   DocumentSink(std::string option, const std::string &path, std::string directory,
                std::string (*format)(const Document &));
   void onRace(const Race &race) override { Contents.races.push_back(race); }
+  void onConfirmation(size_t race, const Confirmation &confirmation) override {
+    Contents.races.at(race).confirmation = confirmation;
+  }
   void onWaitHazard(const WaitHazard &hazard) override { Contents.waitHazards.push_back(hazard); }
   void onMessage(std::string_view line) override { Contents.messages.emplace_back(line); }
   /// Writes the file. Called again, it replaces the file by one that holds everything so far.

@@ -114,6 +114,22 @@ struct CommandPair {
 /// How much a finding counts: an error decides the exit status, a warning or a note is printed and counted only.
 enum class Severity : uint8_t { Error, Warning, Note };
 
+/// What the dispatch computed when it ran again with the two accesses in either order (option confirm, docs/replay.md).
+struct Confirmation {
+  /// The one that says most first.
+  enum class Verdict : uint8_t {
+    Confirmed,     ///< the order of the accesses changes the output
+    OutputDiffers, ///< passes differ, but not by that order alone
+    NotObserved,   ///< all passes left the same
+    NotTried,
+  };
+  Verdict verdict = Verdict::NotTried;
+  uint64_t passes = 0; ///< 0: NotTried
+  uint64_t seed = 0;   ///< the smallest of those that were used
+  MemoryPlace place = {};   ///< Confirmed: the first byte that the order changes
+  std::string reason = {};  ///< NotTried: why
+};
+
 struct Race {
   abi::RaceClass raceClass = abi::RaceClass::Race;
   Severity severity = Severity::Error;
@@ -132,6 +148,7 @@ struct Race {
   std::optional<uint32_t> variableOffset;            ///< of the first conflicting byte in `variable`
   std::optional<Divergence> divergence;              ///< of classes BarrierDivergence and EarlyExit
   std::optional<CommandPair> commands;               ///< of classes StreamRace and HostRace
+  std::optional<Confirmation> confirmation;          ///< without the option confirm: none
   Access current;                                    ///< the access that found the conflict
   Access previous;                                   ///< the one before it
   uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included
@@ -172,6 +189,11 @@ struct SourceFacts {
 /// function executes before its access is not between that access and the next call.
 Situation judgeSituation(const std::vector<Frame> &current, const std::vector<Frame> &previous,
                          const SourceFacts &source);
+
+/// "confirmed: output differs at allocation 2 + 128 with seed 1", "not tried (footprint_budget)".
+std::string confirmationText(const Confirmation &confirmation);
+/// For lines about a race that has been reported: "race at a.hip:16:13 and a.hip:20:14, dispatch 3".
+std::string shortName(const Race &race);
 
 /// True if the two sides were seen in the order in which the program's text leads to them (the back edge of the
 /// loop included), or if that order is not known.

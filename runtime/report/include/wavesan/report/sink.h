@@ -9,6 +9,7 @@
 #include "wavesan/report/summary.h"
 #include "wavesan/report/wait_hazard.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ public:
   virtual ~Sink() = default;
   /// A distinct race, once, as soon as it is known.
   virtual void onRace(const Race &race) = 0;
+  /// What became of a race when its dispatch ran again. `race`: the number of its onRace(), from 0.
+  virtual void onConfirmation(size_t race, const Confirmation &confirmation) = 0;
   /// A missing wait in the machine code of a loaded code object (option check_waits), once, as soon as it is known.
   virtual void onWaitHazard(const WaitHazard &hazard) = 0;
   /// Something about the tool itself: a warning, an error, an option. One line without the "wavesan: " prefix.

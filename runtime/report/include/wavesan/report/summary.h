@@ -31,6 +31,8 @@ struct Summary {
   uint64_t globalAccesses = 0;  ///< of checkedAccesses, those to global memory
   uint64_t dispatches = 0;      ///< kernel dispatches of the program, checked or not (runtime-internal ones excluded)
   uint64_t checkedDispatches = 0;
+  uint64_t furtherDispatches = 0; ///< of them, those that ran again because not all memory could be checked at once
+  uint64_t furtherPasses = 0;     ///< how often, all together
   uint64_t coveredSites = 0; ///< reads in the checked kernels that need no check: an earlier one covers them
   uint64_t waitObjects = 0; ///< code objects whose machine code was checked for missing waits (option check_waits)
   uint64_t waitHazards = 0; ///< missing waits found in them

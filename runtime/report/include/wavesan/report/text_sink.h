@@ -35,6 +35,7 @@ public:
 
   TextSink(TextWriter writer, TextOptions options);
   void onRace(const Race &race) override;
+  void onConfirmation(size_t race, const Confirmation &confirmation) override;
   void onWaitHazard(const WaitHazard &hazard) override;
   void onMessage(std::string_view line) override;
   std::string onSummary(const Summary &summary) override;

@@ -1,0 +1,238 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Snapshots over several tiers: what goes where, what happens without room, and that memory comes back.
+#include "replay_snapshot.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <set>
+#include <sys/resource.h>
+#include <vector>
+
+namespace wavesan::hsa {
+namespace {
+
+constexpr uint64_t kPart = Snapshot::kChunk;
+constexpr hsa_amd_memory_pool_t kDevicePool{1}, kHostPool{2};
+
+std::set<void *> FromPools; ///< that are allocated
+uint64_t RefusedPool = 0;
+
+hsa_status_t copyMemory(void *to, const void *from, size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t statusString(hsa_status_t, const char **text) {
+  *text = "a reason";
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t allocate(hsa_amd_memory_pool_t pool, size_t bytes, uint32_t, void **out) {
+  if (pool.handle == RefusedPool)
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  *out = std::malloc(bytes);
+  FromPools.insert(*out);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t release(void *memory) {
+  EXPECT_EQ(FromPools.erase(memory), 1u);
+  std::free(memory);
+  return HSA_STATUS_SUCCESS;
+}
+hsa_status_t allow(uint32_t, const hsa_agent_t *, const uint32_t *, const void *) { return HSA_STATUS_SUCCESS; }
+
+class SnapshotTiers : public ::testing::Test {
+protected:
+  SnapshotTiers() {
+    RefusedPool = 0;
+    Runtime.core.hsa_memory_copy_fn = copyMemory;
+    Runtime.core.hsa_status_string_fn = statusString;
+    Runtime.amd.hsa_amd_memory_pool_allocate_fn = allocate;
+    Runtime.amd.hsa_amd_memory_pool_free_fn = release;
+    Runtime.amd.hsa_amd_agents_allow_access_fn = allow;
+    AgentInfo info;
+    info.shadow = kDevicePool;
+    info.control = info.kernarg = kHostPool;
+    Agent = std::make_shared<const AgentInfo>(info);
+    for (size_t i = 0; i < Data.size(); ++i)
+      Data[i] = uint8_t(i * 7 + i / kPart);
+    Memory.add(MemoryMap::Kind::Allocation, Data.data(), Data.size());
+  }
+  ~SnapshotTiers() override { EXPECT_TRUE(FromPools.empty()); }
+
+  std::unique_ptr<Snapshot> make(const std::string &directory = std::filesystem::temp_directory_path().string()) {
+    auto snapshot = std::make_unique<Snapshot>(Runtime, Memory, *Budgets, directory);
+    snapshot->setAgent(Agent);
+    return snapshot;
+  }
+  void limit(const TierBytes &limits) { Budgets = std::make_unique<TierBudgets>(limits); }
+
+  /// Saves with these budgets, changes all of it, and restores. Returns what save() said.
+  TierBytes roundTrip(const TierBytes &limits) {
+    limit(limits);
+    const std::vector<uint8_t> before = Data;
+    const auto snapshot = make();
+    MemoryStep step = snapshot->plan();
+    EXPECT_TRUE(step.fits);
+    const TierBytes planned = step.tiers;
+    EXPECT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    EXPECT_EQ(step.tiers, planned);
+    EXPECT_EQ(step.bytes, Data.size());
+    for (uint8_t &byte : Data)
+      byte = uint8_t(~byte);
+    MemoryStep restored;
+    EXPECT_TRUE(snapshot->restore(restored, Error)) << Error;
+    EXPECT_EQ(restored.bytes, Data.size());
+    EXPECT_EQ(Data, before);
+    return step.tiers;
+  }
+
+  std::vector<uint8_t> Data = std::vector<uint8_t>(5 * kPart + 77);
+  Api Runtime{};
+  std::atomic<uint64_t> Latest{0};
+  MemoryMap Memory{Latest};
+  std::shared_ptr<const AgentInfo> Agent;
+  std::unique_ptr<TierBudgets> Budgets;
+  std::string Error;
+};
+
+TEST_F(SnapshotTiers, EachTierAlone) {
+  for (size_t tier = 0; tier < kTiers; ++tier) {
+    TierBytes limits{}, expected{};
+    limits[tier] = Data.size();
+    expected[tier] = Data.size();
+    EXPECT_EQ(roundTrip(limits), expected) << tier;
+  }
+}
+
+TEST_F(SnapshotTiers, OneRegionOverAllOfThem) {
+  // What is less than a chunk of a budget is not used.
+  EXPECT_EQ(roundTrip({kPart + 5, kPart, 2 * kPart - 1, UINT64_MAX}),
+            (TierBytes{kPart, kPart, kPart, 2 * kPart + 77}));
+}
+
+TEST_F(SnapshotTiers, WithoutAnAgentThereAreTwoTiers) {
+  limit({UINT64_MAX, UINT64_MAX, kPart, UINT64_MAX});
+  Snapshot snapshot(Runtime, Memory, *Budgets, std::filesystem::temp_directory_path().string());
+  EXPECT_EQ(snapshot.plan().tiers, (TierBytes{0, 0, kPart, 4 * kPart + 77}));
+}
+
+TEST_F(SnapshotTiers, ASumThatDoesNotDo) {
+  limit({kPart, kPart, kPart, 2 * kPart + 76});
+  const auto snapshot = make();
+  MemoryStep step = snapshot->plan();
+  EXPECT_FALSE(step.fits);
+  EXPECT_STREQ(snapshot->save(step, Error), kDeclineBudget);
+  EXPECT_TRUE(snapshot->saved().empty());
+  EXPECT_TRUE(FromPools.empty());
+  EXPECT_EQ(Budgets->room(), (TierBytes{kPart, kPart, kPart, 2 * kPart + 76})); // all is given back
+}
+
+TEST_F(SnapshotTiers, BudgetsAreThoseOfAllSnapshotsTogether) {
+  limit({0, Data.size(), Data.size(), 0});
+  const auto first = make(), second = make(), third = make();
+  MemoryStep step = first->plan();
+  ASSERT_EQ(first->save(step, Error), nullptr);
+  step = second->plan(*first);
+  ASSERT_EQ(second->save(step, Error), nullptr);
+  EXPECT_EQ(step.tiers[size_t(Tier::Pageable)], Data.size());
+  step = third->plan();
+  EXPECT_FALSE(step.fits);
+  EXPECT_STREQ(third->save(step, Error), kDeclineBudget);
+}
+
+TEST_F(SnapshotTiers, WhereThereIsNoMemoryTheNextTierHasIt) {
+  RefusedPool = kDevicePool.handle;
+  limit({UINT64_MAX, UINT64_MAX, UINT64_MAX, 0});
+  const auto snapshot = make();
+  MemoryStep step = snapshot->plan();
+  EXPECT_EQ(step.tiers[size_t(Tier::Device)], Data.size());
+  EXPECT_EQ(snapshot->save(step, Error), nullptr);
+  EXPECT_EQ(step.tiers, (TierBytes{0, Data.size(), 0, 0}));
+  EXPECT_EQ(Error, "");
+}
+
+TEST_F(SnapshotTiers, NoMemoryAtAll) {
+  RefusedPool = kDevicePool.handle;
+  limit({UINT64_MAX, 0, 0, 0});
+  const auto snapshot = make();
+  MemoryStep step = snapshot->plan();
+  EXPECT_STREQ(snapshot->save(step, Error), kDeclineSnapshot);
+  EXPECT_EQ(Error, "no device memory for " + std::to_string(Data.size()) + " bytes (a reason)");
+  EXPECT_EQ(Budgets->room()[0], UINT64_MAX);
+}
+
+TEST_F(SnapshotTiers, AFullDisk) {
+  limit({0, kPart, kPart, UINT64_MAX});
+  const auto snapshot = make();
+  MemoryStep step = snapshot->plan();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 2 * kPart;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const char *why = snapshot->save(step, Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_STREQ(why, kDeclineFile);
+  EXPECT_NE(Error.find("cannot write to a file in "), std::string::npos) << Error;
+  EXPECT_NE(Error.find(": File too large"), std::string::npos) << Error;
+  EXPECT_TRUE(snapshot->saved().empty());
+  EXPECT_TRUE(FromPools.empty());
+}
+
+TEST_F(SnapshotTiers, NoDirectory) {
+  limit({0, 0, 0, UINT64_MAX});
+  const auto snapshot = make("/nowhere");
+  MemoryStep step = snapshot->plan();
+  EXPECT_STREQ(snapshot->save(step, Error), kDeclineFile);
+  EXPECT_EQ(Error, "no file in /nowhere: No such file or directory");
+}
+
+TEST_F(SnapshotTiers, KeptWholeItIsInPageableMemory) {
+  limit({UINT64_MAX, UINT64_MAX, Data.size() - 1, UINT64_MAX});
+  const auto snapshot = make();
+  snapshot->keepWhole();
+  EXPECT_FALSE(snapshot->plan().fits);
+  limit({UINT64_MAX, UINT64_MAX, Data.size(), UINT64_MAX});
+  const auto fitting = make();
+  fitting->keepWhole();
+  MemoryStep step = fitting->plan();
+  EXPECT_EQ(fitting->save(step, Error), nullptr);
+  EXPECT_EQ(step.tiers, (TierBytes{0, 0, Data.size(), 0}));
+  EXPECT_EQ(std::memcmp(Snapshot::wholeBytes(fitting->saved()[0]), Data.data(), Data.size()), 0);
+}
+
+TEST_F(SnapshotTiers, ThePredictionIsThatOfTheTiersSpeeds) {
+  std::vector<uint8_t> large(8 << 20);
+  Memory.add(MemoryMap::Kind::Allocation, large.data(), large.size());
+  limit({0, 0, 0, UINT64_MAX});
+  const auto snapshot = make();
+  MemoryStep first = snapshot->plan(), taken = first;
+  EXPECT_GT(first.nanoseconds, 0u);
+  ASSERT_EQ(snapshot->save(taken, Error), nullptr) << Error;
+  const MemoryStep second = snapshot->plan();
+  EXPECT_NE(second.nanoseconds, first.nanoseconds); // what was measured
+  EXPECT_LT(second.nanoseconds, 2 * taken.nanoseconds);
+}
+
+TEST_F(SnapshotTiers, OnlyWhatTheDispatchesCanWrite) {
+  std::vector<uint8_t> other(3 * 4096 + kPart), third(3 * 4096 + kPart);
+  Memory.add(MemoryMap::Kind::Allocation, other.data(), other.size());
+  Memory.add(MemoryMap::Kind::Allocation, third.data(), third.size());
+  limit({0, 0, UINT64_MAX, 0});
+  const std::vector<KernelStore> stores = {{0u, ""}};
+  const uint64_t toData = reinterpret_cast<uint64_t>(Data.data() + kPart),
+                 toOther = reinterpret_cast<uint64_t>(other.data() + 8192);
+  const auto snapshot = make();
+  EXPECT_EQ(snapshot->plan({{&stores, &toData, 8}}).bytes, Data.size());
+  EXPECT_EQ(snapshot->plan({{&stores, &toData, 8}, {&stores, &toOther, 8}}).bytes, Data.size() + other.size());
+  // Of one nothing is known.
+  const MemoryStep all = snapshot->plan({{&stores, &toData, 8}, {}});
+  EXPECT_EQ(all.bytes, Data.size() + other.size() + third.size());
+  EXPECT_EQ(all.tracked, all.bytes);
+}
+
+} // namespace
+} // namespace wavesan::hsa
