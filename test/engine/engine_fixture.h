@@ -56,6 +56,7 @@ struct Options {
   bool perturb = false;
   std::function<uint64_t(std::string_view)> resolve;
   int codeObjectVersion = 4;
+  uint64_t queue = 0, dispatchId = 0;
 };
 
 /// Bitcode of a module written as text; data layout and triple are prepended. Fails the test on a syntax error.
