@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "engine_fixture.h"
 
+#include "executed_intrinsics.h"
 #include "handlers.h"
 
 #include "llvm/AsmParser/Parser.h"
@@ -64,6 +65,8 @@ std::unique_ptr<Program> load(const std::string &bitcode, const Options &options
   std::string error;
   auto program = Program::load(bitcode, options.target, options.resolve, error);
   EXPECT_NE(program, nullptr) << error;
+  if (program)
+    moduleLoaded(program.get(), bitcode);
   return program;
 }
 
@@ -114,7 +117,12 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.aroundThread = options.aroundThread;
   launch.watchAfterMs = options.watchAfterMs;
   launch.standing = options.standing;
-  return program.run(launch);
+  launch.queue = options.queue;
+  launch.dispatchId = options.dispatchId;
+  const Outcome outcome = program.run(launch);
+  if (outcome.kind == Outcome::Success || outcome.kind == Outcome::Trap)
+    kernelExecuted(&program, kernel);
+  return outcome;
 }
 
 void runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options) {

@@ -60,6 +60,7 @@ struct Options {
   std::function<void(const std::string &)> standing;
   std::function<uint64_t(std::string_view)> resolve;
   int codeObjectVersion = 4;
+  uint64_t queue = 0, dispatchId = 0;
 };
 
 /// Bitcode of a module written as text; data layout and triple are prepended. Fails the test on a syntax error.

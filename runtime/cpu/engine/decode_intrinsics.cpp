@@ -333,11 +333,16 @@ bool Decoder::decodeFloatIntrinsic(CallBase &i, unsigned id) {
     const auto kind = floatKindOf(i.getType());
     if (!kind)
       return fail("this type"), true;
+    // In double, which holds every exponent: whether one is odd decides the sign.
     const Operand base = operand(argument(0));
     const Operand exponent{copyOf(asI32(argument(1), true)), Width::B32};
-    const Operand converted{temporary(base.width, 1), base.width};
-    emitLanes(handler.intToFloat(Width::B32, true, *kind), converted, exponent);
-    emitLanes(handler.floatBinary(FloatBinary::Pow, *kind), result(&i), base, converted);
+    const uint32_t n = uint32_t(base.regs.size());
+    const Operand wide{temporary(Width::B64, n), Width::B64}, power{temporary(Width::B64, n), Width::B64};
+    const Operand wideExponent{temporary(Width::B64, 1), Width::B64};
+    emitLanes(handler.floatCast(*kind, FloatKind::Double), wide, base);
+    emitLanes(handler.intToFloat(Width::B32, true, FloatKind::Double), wideExponent, exponent);
+    emitLanes(handler.floatBinary(FloatBinary::Pow, FloatKind::Double), power, wide, wideExponent);
+    emitLanes(handler.floatCast(FloatKind::Double, *kind), result(&i), power);
     return true;
   }
   case Intrinsic::ldexp: {

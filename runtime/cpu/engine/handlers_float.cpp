@@ -49,6 +49,21 @@ template <class Fm> struct CopySign {
   }
 };
 
+/// Makes NaN quiet. (A compiler drops a multiplication by one.)
+template <class Fm> struct Canonicalize {
+  static void run(Wave &w, const Op &o) {
+    using B = typename Fm::Bits;
+    B *d = w.at<B>(o.d);
+    const B *a = w.at<B>(o.a);
+    constexpr B kQuiet = B(B(1) << (Fm::kMantissa - 1));
+    constexpr B kInfinity = B(B(~kSignBit<B>) & ~B((B(1) << Fm::kMantissa) - 1));
+    mapLanes<Cost::Cheap>(w, d, o.n, [=](uint32_t i) {
+      const B x = a[i], quiet = B(x | kQuiet);
+      return B(x & ~kSignBit<B>) > kInfinity ? quiet : x;
+    });
+  }
+};
+
 #define WAVESAN_FLOAT_UNARY(NAME, COST, ...)                                                                           \
   template <class Fm> struct NAME {                                                                                    \
     static void run(Wave &w, const Op &o) {                                                                            \
@@ -94,8 +109,10 @@ inline double remOf(double a, double b) { return __builtin_fmod(a, b); }
 inline float atan2Of(float a, float b) { return __builtin_atan2f(a, b); }
 inline double atan2Of(double a, double b) { return __builtin_atan2(a, b); }
 
-template <class C> [[gnu::always_inline]] inline C fractOf(C x) {
-  const C largest = sizeof(C) == 4 ? C(0x1.fffffep-1) : C(0x1.fffffffffffffp-1);
+/// Below one: small negative numbers give the largest number of the format that is.
+template <class Fm> [[gnu::always_inline]] inline typename Fm::Compute fractOf(typename Fm::Compute x) {
+  using C = typename Fm::Compute;
+  const C largest = C(1) - C(1) / C(uint64_t(2) << Fm::kMantissa);
   const C f = x - floorOf(x);
   return f > largest ? largest : f;
 }
@@ -117,9 +134,15 @@ inline Parts partsOf(double x) {
   exponent += int32_t(bits >> 52 & 0x7ff);
   return {bitCast<double>((bits & ~kExponent) | uint64_t(1022) << 52), exponent};
 }
-// v_sin and v_cos take turns, not radians.
-inline double sinTurns(double x) { return __builtin_sin((x - __builtin_nearbyint(x)) * 6.283185307179586476925); }
-inline double cosTurns(double x) { return __builtin_cos((x - __builtin_nearbyint(x)) * 6.283185307179586476925); }
+// v_sin and v_cos take turns, not radians. Quarter turns give 0, 1 and -1.
+inline double sinTurns(double x) {
+  const double rest = x - __builtin_nearbyint(x); // exact
+  return x == 0 ? x : __builtin_fabs(rest) == 0.5 ? 0 : __builtin_sin(rest * 6.283185307179586476925);
+}
+inline double cosTurns(double x) {
+  const double rest = x - __builtin_nearbyint(x);
+  return __builtin_fabs(rest) == 0.25 ? 0 : __builtin_cos(rest * 6.283185307179586476925);
+}
 
 WAVESAN_FLOAT_UNARY(Sqrt, Cheap, sqrtOf(x))
 WAVESAN_FLOAT_UNARY(Floor, Cheap, floorOf(x))
@@ -127,7 +150,6 @@ WAVESAN_FLOAT_UNARY(Ceil, Cheap, ceilOf(x))
 WAVESAN_FLOAT_UNARY(Trunc, Cheap, truncOf(x))
 WAVESAN_FLOAT_UNARY(Rint, Cheap, rintOf(x))
 WAVESAN_FLOAT_UNARY(Round, Slow, roundOf(x))
-WAVESAN_FLOAT_UNARY(Canonicalize, Cheap, x * C(1))
 WAVESAN_FLOAT_UNARY(Exp, Slow, expOf(x))
 WAVESAN_FLOAT_UNARY(Exp2, Slow, exp2Of(x))
 WAVESAN_FLOAT_UNARY(Exp10, Slow, powOf(10.0, double(x)))
@@ -145,7 +167,7 @@ WAVESAN_FLOAT_UNARY(Cosh, Slow, coshOf(x))
 WAVESAN_FLOAT_UNARY(Tanh, Slow, tanhOf(x))
 WAVESAN_FLOAT_UNARY(Rcp, Cheap, C(1) / x)
 WAVESAN_FLOAT_UNARY(Rsq, Cheap, C(1) / sqrtOf(x))
-WAVESAN_FLOAT_UNARY(Fract, Cheap, fractOf(x))
+WAVESAN_FLOAT_UNARY(Fract, Cheap, fractOf<Fm>(x))
 WAVESAN_FLOAT_UNARY(FrexpMant, Slow, partsOf(double(x)).mantissa)
 WAVESAN_FLOAT_UNARY(SinTurns, Slow, sinTurns(double(x)))
 WAVESAN_FLOAT_UNARY(CosTurns, Slow, cosTurns(double(x)))
@@ -210,8 +232,8 @@ template <class Fm> struct Med3 {
     const S *pa = w.at<S>(o.a), *pb = w.at<S>(o.b), *pc = w.at<S>(o.c);
     mapLanes<Cost::Cheap>(w, d, o.n, [=](uint32_t i) {
       const C a = Fm::load(pa[i]), b = Fm::load(pb[i]), c = Fm::load(pc[i]);
-      const C middle = maxNumber(minNumber(a, b), minNumber(maxNumber(a, b), c));
-      const C least = minNumber(minNumber(a, b), c);
+      const C least = minNumber(minNumber(a, b), c), most = maxNumber(maxNumber(a, b), c);
+      const C middle = most == a ? maxNumber(b, c) : most == b ? maxNumber(a, c) : maxNumber(a, b);
       return Fm::store(a != a || b != b || c != c ? least : middle);
     });
   }

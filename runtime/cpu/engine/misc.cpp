@@ -210,6 +210,10 @@ template <Misc which> void miscRun(Wave &w, const Op &o) {
     });
 }
 
+/// As it is stored: 0 for zeros and denormals.
+int exponentField(float v) { return int(bitCast<uint32_t>(v) >> 23 & 0xff); }
+int exponentField(double v) { return int(bitCast<uint64_t>(v) >> 52 & 0x7ff); }
+
 /// v_div_fixup: the special cases of quotient / denominator, numerator given.
 template <class F, class B> F divFixup(F quotient, F denominator, F numerator) {
   constexpr B kSign = B(1) << (sizeof(B) * 8 - 1);
@@ -227,7 +231,10 @@ template <class F, class B> F divFixup(F quotient, F denominator, F numerator) {
     return signedValue(infinity);
   if (isInfinite(denominator) || numerator == 0)
     return signedValue(F(0));
-  return signedValue(quotient);
+  // A quotient far below the smallest number; and one beyond the largest, of which the steps before make NaN.
+  if (exponentField(numerator) - exponentField(denominator) < (sizeof(F) == 4 ? -150 : -1075))
+    return signedValue(F(0));
+  return signedValue(quotient != quotient ? infinity : quotient);
 }
 template <class F, class B> void divFixupRun(Wave &w, const Op &o) {
   const F *a = w.at<F>(o.a), *b = w.at<F>(o.b), *c = w.at<F>(o.c);
@@ -264,18 +271,14 @@ void trigPreopRun(Wave &w, const Op &o) {
   forEachLane(w.exec, [&](uint32_t i) { d[i] = trigPreop(a[i], b[i]); });
 }
 
-/// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers.
-template <class F, int maxExponent, int mantissaBits> void divScaleRun(Wave &w, const Op &o) {
+/// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers. Infinities and NaN
+/// are v_div_fixup's.
+template <class F, int maxExponent, int tinyExponent> void divScaleRun(Wave &w, const Op &o) {
   const F *numerators = w.at<F>(o.a), *denominators = w.at<F>(o.b);
   F *d = w.at<F>(o.d);
   uint8_t *flag = w.at<uint8_t>(o.c);
   constexpr int kScale = sizeof(F) == 4 ? 64 : 128;
-  const auto exponentOf = [](F v) {
-    int e;
-    __builtin_frexp(double(v), &e);
-    return e - 1;
-  };
-  const auto isSubnormal = [](double v) { return v != 0 && __builtin_fabs(v) < (sizeof(F) == 4 ? 0x1p-126 : 0x1p-1022); };
+  const auto isSubnormal = [](F v) { return v != 0 && !exponentField(v); };
   forEachLane(w.exec, [&](uint32_t i) {
     const F n = numerators[i], q = denominators[i], value = o.sub ? n : q;
     flag[i] = 0;
@@ -286,38 +289,56 @@ template <class F, int maxExponent, int mantissaBits> void divScaleRun(Wave &w, 
     }
     if (n - n != 0 || q - q != 0)
       return;
-    const int difference = exponentOf(n) - exponentOf(q);
-    const auto scaleUp = [&](F v) { return F(__builtin_ldexp(double(v), kScale)); };
-    if (difference >= maxExponent) {
+    const auto scaled = [&](int scale) { return F(__builtin_ldexp(double(value), scale)); };
+    if (exponentField(n) - exponentField(q) >= maxExponent) {
       flag[i] = 1;
       if (!o.sub)
-        d[i] = scaleUp(q);
-    } else if (isSubnormal(double(q))) {
-      d[i] = scaleUp(value);
-    } else if (isSubnormal(double(F(1) / q)) && isSubnormal(double(n / q))) {
+        d[i] = scaled(kScale);
+    } else if (isSubnormal(q)) {
+      d[i] = scaled(kScale);
+    } else if (isSubnormal(F(1) / q) && (isSubnormal(n / q) || n / q == 0)) {
+      // The documents scale up here, which no number of this size survives: v_div_fmas scales the quotient down.
       flag[i] = 1;
       if (!o.sub)
-        d[i] = scaleUp(q);
-    } else if (isSubnormal(double(F(1) / q))) {
-      d[i] = F(__builtin_ldexp(double(value), -kScale));
-    } else if (isSubnormal(double(n / q))) {
+        d[i] = scaled(-kScale);
+    } else if (isSubnormal(F(1) / q)) {
+      d[i] = scaled(-kScale);
+    } else if (isSubnormal(n / q) || n / q == 0) {
       flag[i] = 1;
       if (o.sub)
-        d[i] = scaleUp(n);
-    } else if (exponentOf(n) + (sizeof(F) == 4 ? 127 : 1023) <= mantissaBits) {
-      d[i] = scaleUp(value);
+        d[i] = scaled(kScale);
+    } else if (exponentField(n) <= tinyExponent) {
+      d[i] = scaled(kScale);
     }
   });
+}
+
+/// a + b rounded to odd, so that rounding to double later is right.
+__float128 addToOdd(__float128 a, __float128 b) {
+  const __float128 sum = a + b, bb = sum - a, error = (a - (sum - bb)) + (b - bb);
+  u128 bits = bitCast<u128>(sum);
+  if (error != 0 && !(bits & 1)) // false for NaN, which come from infinities
+    bits = (error > 0) == (sum > 0) ? bits + 1 : bits - 1;
+  return error == error ? bitCast<__float128>(bits) : sum;
+}
+
+/// v_div_fmas: a * b + c, and what v_div_scale has announced undone, before it is rounded. The documents multiply by 2^32
+/// (2^64 for double); the scales that v_div_scale applies are 2^64 and 2^-64 (2^128, 2^-128), and the quotient says which.
+float divFmas(float a, float b, float c, bool scales) {
+  if (!scales)
+    return SingleFormat::fma(a, b, c);
+  return float(engine::addToOdd(double(a) * double(b), double(c)) * (exponentField(c) > 127 ? 0x1p64 : 0x1p-64));
+}
+double divFmas(double a, double b, double c, bool scales) {
+  if (!scales)
+    return __builtin_fma(a, b, c);
+  return double(addToOdd(__float128(a) * b, __float128(c)) * (exponentField(c) > 1023 ? __float128(0x1p128) : __float128(0x1p-128)));
 }
 template <class F> void divFmasRun(Wave &w, const Op &o) {
   const F *a = w.at<F>(o.a), *b = w.at<F>(o.b), *c = w.at<F>(o.c);
   const uint8_t *flag = w.at<uint8_t>(*static_cast<const Register *>(o.extra));
   F *d = w.at<F>(o.d);
-  forEachLane(w.exec, [&](uint32_t i) {
-    const F r = sizeof(F) == 4 ? F(SingleFormat::fma(float(a[i]), float(b[i]), float(c[i])))
-                               : F(__builtin_fma(double(a[i]), double(b[i]), double(c[i])));
-    d[i] = flag[i] ? F(__builtin_ldexp(double(r), sizeof(F) == 4 ? 32 : 64)) : r;
-  });
+  forEachLane(w.exec, [&](uint32_t i) { d[i] = divFmas(a[i], b[i], c[i], flag[i]); });
 }
 
 } // namespace
