@@ -224,6 +224,26 @@ TEST(NamedBarriers, WavesThatWaitForEverAreNamed) {
     EXPECT_NE(outcome.message.find(part), std::string::npos) << outcome.message;
 }
 
+TEST(NamedBarriers, MembersThatAreSetByInit) {
+  const Outcome outcome = outcomeOf(R"(
+  call void @llvm.amdgcn.s.barrier.init(ptr addrspace(3) @b, i32 2)
+  call void @llvm.amdgcn.s.barrier.join(ptr addrspace(3) @b)
+  call void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3) @b, i32 0)
+  call void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3) @b, i32 0)
+  call void @llvm.amdgcn.s.barrier.wait(i16 1)
+)",
+                                    32);
+  EXPECT_EQ(outcome.kind, Outcome::Success) << outcome.message;
+  const Outcome tooFew = outcomeOf(R"(
+  call void @llvm.amdgcn.s.barrier.init(ptr addrspace(3) @b, i32 3)
+  call void @llvm.amdgcn.s.barrier.join(ptr addrspace(3) @b)
+  call void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3) @b, i32 0)
+  call void @llvm.amdgcn.s.barrier.wait(i16 1)
+)",
+                                   32);
+  EXPECT_EQ(tooFew.kind, Outcome::Deadlock) << tooFew.message;
+}
+
 TEST(NamedBarriers, UndefinedUseIsNamed) {
   const Outcome unjoined = outcomeOf("  call void @llvm.amdgcn.s.barrier.wait(i16 1)\n");
   EXPECT_EQ(unjoined.kind, Outcome::Trap);

@@ -167,6 +167,23 @@ TEST(WaveIntrinsics, HalvesOfAWave) {
     }
 }
 
+/// Reversal of four lanes; a lane that is inactive gives 0.
+TEST(WaveIntrinsics, MovesOfDataParallelPrimitives) {
+  std::mt19937_64 random(kSeed + 5);
+  for (const WaveSize &size : kWaveSizes)
+    for (const uint64_t mask : masks(random)) {
+      const auto values = valuesOf(32, random);
+      const auto out =
+          lanesOf("  %x = call i32 @llvm.amdgcn.mov.dpp.i32(i32 %v, i32 27, i32 15, i32 15, i1 true)" + widened(32),
+                  "declare i32 @llvm.amdgcn.mov.dpp.i32(i32, i32, i32, i32, i1)\n", "i32", values, mask, size.target);
+      for (uint32_t i = 0; i < kLanes; ++i)
+        ASSERT_EQ(out[i], !(mask >> i & 1)      ? kUntouched
+                          : mask >> (i ^ 3) & 1 ? uint32_t(values[i ^ 3])
+                                                : 0)
+            << size.target << " " << i;
+    }
+}
+
 TEST(WaveIntrinsics, LanesReadAndWritten) {
   std::mt19937_64 random(kSeed + 4);
   for (const WaveSize &size : kWaveSizes)

@@ -55,6 +55,10 @@ const Instruction kOfGfx12[] = {{"i32.16x16x32.iu4", Kind::Int4, Kind::Int4, Kin
                                 {"f32.16x16x16.bf8.fp8", Kind::Bf8, Kind::Fp8, Kind::Float, 16},
                                 {"f32.16x16x16.bf8.bf8", Kind::Bf8, Kind::Bf8, Kind::Float, 16}};
 
+/// The other halves of D are those of C: what the others do in this emulation, too.
+const Instruction kOfGfx11[] = {{"f16.16x16x16.f16.tied", Kind::Half, Kind::Half, Kind::Half, 16},
+                                {"bf16.16x16x16.bf16.tied", Kind::BFloat, Kind::BFloat, Kind::BFloat, 16}};
+
 int bitsOf(Kind kind) {
   switch (kind) {
   case Kind::Int4:
@@ -253,6 +257,9 @@ TEST(WaveMatrix, EveryInstruction) {
     }
     for (const Instruction &in : kOfGfx12)
       check(in, "gfx1201", lanes);
+    for (const Instruction &in : kOfGfx11)
+      for (const bool high : {false, true})
+        check(in, "gfx1100", lanes, {true, true, false, high, 1});
   }
 }
 

@@ -16,9 +16,13 @@ namespace wavesan::cpu::engine {
 
 using namespace llvm;
 
-/// The operation of raw.buffer.atomic.NAME; integers unless it says otherwise.
+/// The operation of raw.buffer.atomic.NAME.TYPE; integers unless it says otherwise. Names of several words begin like
+/// others.
 static std::optional<RmwOp> rmwOf(StringRef name) {
-  return StringSwitch<std::optional<RmwOp>>(name)
+  for (const StringRef words : {"cond.sub.u32", "sub.clamp.u32"})
+    if (name.starts_with(words))
+      return words == "cond.sub.u32" ? RmwOp::USubCond : RmwOp::USubSat;
+  return StringSwitch<std::optional<RmwOp>>(name.split('.').first)
       .Case("swap", RmwOp::Xchg)
       .Case("add", RmwOp::Add)
       .Case("sub", RmwOp::Sub)
@@ -34,8 +38,6 @@ static std::optional<RmwOp> rmwOf(StringRef name) {
       .Case("xor", RmwOp::Xor)
       .Case("inc", RmwOp::UIncWrap)
       .Case("dec", RmwOp::UDecWrap)
-      .Case("cond_sub_u32", RmwOp::USubCond)
-      .Case("sub_clamp_u32", RmwOp::USubSat)
       .Default(std::nullopt);
 }
 
@@ -168,7 +170,7 @@ bool Decoder::decodeBuffer(CallBase &i) {
     if (failed())
       return true;
     const auto kind = floatKindOf(type);
-    const auto rmw = rmwOf(name.split('.').first);
+    const auto rmw = rmwOf(name);
     if (compares) {
       const Register success = newRegister(Width::B8);
       Op &op = emitInBuffer(target, bytes, atomicCompareExchange(Space::Flat, d.width), {{d.regs[0], d.width}});

@@ -121,10 +121,6 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
   case Intrinsic::pseudoprobe:
   case Intrinsic::var_annotation:
   case Intrinsic::experimental_noalias_scope_decl:
-  case Intrinsic::dbg_assign:
-  case Intrinsic::dbg_declare:
-  case Intrinsic::dbg_label:
-  case Intrinsic::dbg_value:
   case Intrinsic::stackrestore: // allocas have fixed places
     return true;
   case Intrinsic::invariant_start:

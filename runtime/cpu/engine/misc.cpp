@@ -271,8 +271,8 @@ void trigPreopRun(Wave &w, const Op &o) {
   forEachLane(w.exec, [&](uint32_t i) { d[i] = trigPreop(a[i], b[i]); });
 }
 
-/// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers. Infinities and NaN
-/// are v_div_fixup's.
+/// v_div_scale: scales denominator or numerator where the division would leave the range of normal numbers. Infinities
+/// and NaN are v_div_fixup's.
 template <class F, int maxExponent, int tinyExponent> void divScaleRun(Wave &w, const Op &o) {
   const F *numerators = w.at<F>(o.a), *denominators = w.at<F>(o.b);
   F *d = w.at<F>(o.d);
@@ -322,8 +322,9 @@ __float128 addToOdd(__float128 a, __float128 b) {
   return error == error ? bitCast<__float128>(bits) : sum;
 }
 
-/// v_div_fmas: a * b + c, and what v_div_scale has announced undone, before it is rounded. The documents multiply by 2^32
-/// (2^64 for double); the scales that v_div_scale applies are 2^64 and 2^-64 (2^128, 2^-128), and the quotient says which.
+/// v_div_fmas: a * b + c, and what v_div_scale has announced undone, before it is rounded. The documents multiply by
+/// 2^32 (2^64 for double); the scales that v_div_scale applies are 2^64 and 2^-64 (2^128, 2^-128), and the quotient says
+/// which.
 float divFmas(float a, float b, float c, bool scales) {
   if (!scales)
     return SingleFormat::fma(a, b, c);
@@ -332,7 +333,8 @@ float divFmas(float a, float b, float c, bool scales) {
 double divFmas(double a, double b, double c, bool scales) {
   if (!scales)
     return __builtin_fma(a, b, c);
-  return double(addToOdd(__float128(a) * b, __float128(c)) * (exponentField(c) > 1023 ? __float128(0x1p128) : __float128(0x1p-128)));
+  const __float128 scale = exponentField(c) > 1023 ? 0x1p128 : 0x1p-128;
+  return double(addToOdd(__float128(a) * b, __float128(c)) * scale);
 }
 template <class F> void divFmasRun(Wave &w, const Op &o) {
   const F *a = w.at<F>(o.a), *b = w.at<F>(o.b), *c = w.at<F>(o.c);
