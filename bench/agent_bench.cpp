@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The CPU agent's engine: the same kernels as originals and as checked twins, side by side in one run.
+#include "by_hand.h"
 #include "engine.h"
 #include "native_hooks.h"
 
@@ -100,14 +101,17 @@ template <class T> using Buffer = std::vector<T, PageAllocator<T>>;
 
 uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
-void matrixProduct(benchmark::State &state, bool checked) {
+enum class As { Original, Checked, ByHand };
+void matrixProductAs(benchmark::State &state, As what) {
   const uint32_t n = uint32_t(state.range(0));
   Buffer<float> a(n * n), b(n * n), c(n * n);
   for (uint32_t i = 0; i < n * n; ++i)
     a[i] = float(i % 7), b[i] = float(i % 5);
   for (auto _ : state)
-    if (!launch(state, "matrix_product", checked, {address(a.data()), address(b.data()), address(c.data()), n},
-                {n, n, 1}, {16, 16, 1}, 2048))
+    if (what == As::ByHand)
+      ::matrixProductByHand(a.data(), b.data(), c.data(), n);
+    else if (!launch(state, "matrix_product", what == As::Checked,
+                     {address(a.data()), address(b.data()), address(c.data()), n}, {n, n, 1}, {16, 16, 1}, 2048))
       return;
   float expected = 0;
   for (uint32_t k = 0; k < n; ++k)
@@ -115,6 +119,10 @@ void matrixProduct(benchmark::State &state, bool checked) {
   if (c[3 * n + 2] != expected)
     state.SkipWithError("wrong product");
 }
+void matrixProduct(benchmark::State &state, bool checked) {
+  matrixProductAs(state, checked ? As::Checked : As::Original);
+}
+void matrixProductByHand(benchmark::State &state) { matrixProductAs(state, As::ByHand); }
 
 void reduction(benchmark::State &state, bool checked) {
   const uint32_t groups = uint32_t(state.range(0));
@@ -165,6 +173,7 @@ BENCHMARK_CAPTURE(waveOperations, global_checked, "wave_global", true, 0)->Unit(
 BENCHMARK_CAPTURE(waveOperations, cross_lane, "wave_cross_lane", false, 0)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(matrixProduct, original, false)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(matrixProduct, checked, true)->Arg(512)->Unit(benchmark::kMillisecond);
+BENCHMARK(matrixProductByHand)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reduction, original, false)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reduction, checked, true)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(histogram, original, false)->Arg(256)->Unit(benchmark::kMillisecond);
