@@ -84,16 +84,21 @@ public:
     else
       result.startNs = result.endNs = 0;
     if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1) {
-      std::string error;
-      // HIP's own memory (arguments of kernels, staging buffers) differs from launch to launch.
-      result.digest = Memory.digest(error, [this](const MemoryMap::LiveRange &range) {
-        return range.kind == MemoryMap::Kind::DeviceVariable || Range.isOfProgram(Range.self, range.begin, range.bytes);
-      });
-      result.contexts |= uint32_t(error.empty()) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
-      if (!error.empty())
-        T.findings.error("kernel replay: no digest: " + error);
+      result.digest = digest();
+      result.contexts |= uint32_t(result.digest != 0) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
     }
     return result;
+  }
+
+  uint64_t digest() override {
+    std::string error;
+    // HIP's own memory (arguments of kernels, staging buffers) differs from launch to launch.
+    const uint64_t digest = Memory.digest(error, [this](const MemoryMap::LiveRange &range) {
+      return range.kind == MemoryMap::Kind::DeviceVariable || Range.isOfProgram(Range.self, range.begin, range.bytes);
+    });
+    if (!error.empty())
+      T.findings.error("kernel replay: no digest: " + error);
+    return digest;
   }
 
   MemoryStep restore() override {

@@ -108,6 +108,7 @@ private:
     const char *declined = Host.interrupted() ? kDeclineInterrupted : Host.save(step);
     p = payload();
     describe(step, p);
+    p.digest = declined ? 0 : digest();
     call(WAVESAN_REPLAY_SNAPSHOT, WAVESAN_REPLAY_EXIT, p);
     return declined;
   }
@@ -132,6 +133,9 @@ private:
     call(WAVESAN_REPLAY_PASS, WAVESAN_REPLAY_EXIT, p);
   }
 
+  /// Of memory that nobody has written since it was saved or restored.
+  uint64_t digest() { return Loop.global >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1 ? Host.digest() : 0; }
+
   /// False: it must not, and no pass follows.
   bool restore() {
     wavesan_replay_payload_t p = payload();
@@ -140,6 +144,7 @@ private:
     const MemoryStep step = allowed ? Host.restore() : MemoryStep();
     p = payload();
     describe(step, p);
+    p.digest = allowed ? digest() : 0;
     call(WAVESAN_REPLAY_RESTORE, WAVESAN_REPLAY_EXIT, p);
     return allowed;
   }

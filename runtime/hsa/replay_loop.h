@@ -19,7 +19,6 @@ namespace wavesan::hsa {
 inline constexpr char kDeclineNoPassCount[] = "no_pass_count";
 inline constexpr char kDeclineOnePass[] = "one_pass";
 inline constexpr char kDeclineEndless[] = "endless_without_continue";
-inline constexpr char kDeclineReentrant[] = "reentrant_dispatch";
 inline constexpr char kDeclineUntracked[] = "untracked_memory";
 inline constexpr char kDeclineBudget[] = "footprint_budget";
 inline constexpr char kDeclineSnapshot[] = "snapshot_failed";
@@ -62,6 +61,8 @@ public:
   virtual PassResult pass(uint64_t number, uint32_t contexts) = 0;
   /// Memory as save() found it. Does not return if that fails: the program's data would be wrong.
   virtual MemoryStep restore() = 0;
+  /// A hash of all memory that was saved, as it is now; 0: there is none.
+  virtual uint64_t digest() { return 0; }
   /// The last pass ended with an error of the queue: nothing can follow it.
   virtual bool failed() const = 0;
   /// A callback of the subscriber begins or ends. Only while one runs can the window be interrupted: what it waits for

@@ -206,13 +206,18 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
   if (contexts >> WAVESAN_CONTEXT_DISPATCH_TIMING & 1)
     takeTimes(result);
   if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1) {
-    std::string error;
-    result.digest = Memory.digest(error);
-    result.contexts |= uint32_t(error.empty()) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
-    if (!error.empty())
-      T.findings.error("kernel replay: no digest: " + error);
+    result.digest = digest();
+    result.contexts |= uint32_t(result.digest != 0) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
   }
   return result;
+}
+
+uint64_t PacketHost::digest() {
+  std::string error;
+  const uint64_t digest = Memory.digest(error);
+  if (!error.empty())
+    T.findings.error("kernel replay: no digest: " + error);
+  return digest;
 }
 
 MemoryStep PacketHost::restore() {

@@ -35,6 +35,7 @@ public:
   const char *save(MemoryStep &taken) override;
   PassResult pass(uint64_t number, uint32_t contexts) override;
   MemoryStep restore() override;
+  uint64_t digest() override;
   bool failed() const override {
     return std::any_of(Completions.begin(), Completions.end(), [](const Completion &c) { return c.value < 0; });
   }

@@ -155,6 +155,9 @@ FakeQueue *findQueue(const hsa_queue_t *queue) {
 void writePackets(const void *packets, uint64_t count) {
   const auto *list = static_cast<const DispatchPacket *>(packets);
   Written->insert(Written->end(), list, list + count);
+  for (const DispatchPacket *packet = list; Current->device && packet != list + count; ++packet)
+    if ((packet->header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+      Current->device(*packet);
   std::lock_guard lock(Current->Mutex);
   for (const DispatchPacket *packet = list; packet != list + count; ++packet) {
     hsa_barrier_and_packet_t barrier;
@@ -162,6 +165,8 @@ void writePackets(const void *packets, uint64_t count) {
     unsigned type = barrier.header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
     if (type == HSA_PACKET_TYPE_BARRIER_AND && barrier.dep_signal[0].handle && barrier.completion_signal.handle)
       Current->Barriers.push_back(barrier);
+    else if (type == HSA_PACKET_TYPE_BARRIER_AND && barrier.completion_signal.handle && !Current->holdFences)
+      store(barrier.completion_signal, load(barrier.completion_signal) - 1);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,8 @@ public:
   bool havePools = true;
   std::atomic<int> failAllocations{0}; ///< the next n allocations fail
   std::atomic<bool> failIntercept{false};
+  std::atomic<bool> holdFences{false};                   ///< barrier packets without a dependency do not pass
+  std::function<void(const DispatchPacket &)> device;    ///< called for each dispatch that reaches the hardware
   std::atomic<uint64_t> allocations{0}, frees{0}, signalsCreated{0};
   std::set<uint64_t> poolsUsed; ///< under Mutex
 

@@ -62,8 +62,7 @@ TEST(FurtherPasses, AllMemoryIsCoveredOnce) {
     const auto ranges = rangesOf({{kUnit + 100, 40 * kUnit}, {1000 * kUnit, 7}, {2000 * kUnit - 3, 90 * kUnit + 6}});
     Device device{ranges, capacity};
     bool rest = true;
-    const uint64_t passes =
-        passOverParts(ranges, 1000, [&](const Window &w) { return device.pass(w); }, rest);
+    const uint64_t passes = passOverParts(ranges, 1000, [&](const Window &w) { return device.pass(w); }, rest);
     EXPECT_FALSE(rest);
     EXPECT_TRUE(device.covered()) << capacity;
     EXPECT_EQ(passes, device.tried.size());

@@ -109,8 +109,7 @@ TEST_F(SnapshotTiers, EachTierAlone) {
 
 TEST_F(SnapshotTiers, OneRegionOverAllOfThem) {
   // What is less than a chunk of a budget is not used.
-  EXPECT_EQ(roundTrip({kPart + 5, kPart, 2 * kPart - 1, UINT64_MAX}),
-            (TierBytes{kPart, kPart, kPart, 2 * kPart + 77}));
+  EXPECT_EQ(roundTrip({kPart + 5, kPart, 2 * kPart - 1, UINT64_MAX}), (TierBytes{kPart, kPart, kPart, 2 * kPart + 77}));
 }
 
 TEST_F(SnapshotTiers, WithoutAnAgentThereAreTwoTiers) {

@@ -145,7 +145,7 @@ typedef struct wavesan_replay_payload {
   wavesan_replay_context_call_t start_context; /* ENTER */
   wavesan_replay_context_call_t stop_context;  /* ENTER */
   uint64_t start_ns, end_ns; /* EXIT, with DISPATCH_TIMING: the system's time stamps of the dispatch in nanoseconds */
-  uint64_t digest;           /* EXIT, with OUTPUT_DIGEST */
+  uint64_t digest; /* EXIT, with OUTPUT_DIGEST; also of SNAPSHOT EXIT and RESTORE EXIT, where it must be the same */
   uint32_t active_contexts;  /* EXIT: bit c: context c took part in the pass */
 
   /* SNAPSHOT, RESTORE. */

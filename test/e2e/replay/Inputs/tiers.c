@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static uint64_t pass_count(const wavesan_replay_dispatch_info_t *dispatch, wavesan_replay_user_data_t *user) {
-  (void)dispatch, (void)user;
-  return 3;
+  (void)user;
+  return strstr(dispatch->kernel_name, "spin") ? 1 : 3; /* whoever spins cannot be repeated */
 }
 
 static void cut_short(void) {
