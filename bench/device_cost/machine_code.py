@@ -29,6 +29,12 @@ class Kernel:
         return len(self.mnemonics)
 
 
+def allowed_scratch(assembly):
+    """Bytes of scratch of a twin. Targets with waves of 64 whose scratch needs a buffer descriptor have four scalar registers less: the
+    check of global memory saves its return address there."""
+    return 16 if re.search(r"amdgcn-amd-amdhsa-{1,2}gfx9(08|0a)", assembly) else 0
+
+
 def is_call(mnemonic):
     return mnemonic in ("s_swappc_b64", "s_swap_pc_i64", "s_call_b64", "s_call_i64")
 

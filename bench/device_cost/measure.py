@@ -3,7 +3,7 @@
 """measure.py --clang=CLANG --plugin=PLUGIN [--targets=A,B] [--limits]
 
 What WaveSan adds to machine code, counted in what the compiler emits; no GPU is involved. Prints two tables in Markdown:
-per kind of access and target, and per program and target. --limits fails where a twin needs scratch memory."""
+per kind of access and target, and per program and target. --limits fails where a twin needs more scratch memory than allowed_scratch() says."""
 import argparse
 import os
 import subprocess
@@ -36,11 +36,12 @@ def measure_kinds(options, target):
     texts = [assembly(options, target, "kinds.hip", [f"-DCOUNT={n}"]) for n in (FEW, MANY)]
     few, many = (pairs(machine_code.kernels(text)) for text in texts)
     check = len(machine_code.functions(texts[0])[CHECK])
+    allowed = machine_code.allowed_scratch(texts[0])
     rows = []
     for kind, (original, twin) in many.items():
         each = (difference(many[kind]) - difference(few[kind])) / (MANY - FEW)
         rows.append((kind, each, twin.vgprs - original.vgprs, twin.sgprs - original.sgprs, twin.scratch, twin.spills))
-    return check, rows
+    return check, allowed, rows
 
 
 def main():
@@ -53,9 +54,9 @@ def main():
     targets = options.targets.split(",")
     failures = []
 
-    kinds, checks = {}, {}
+    kinds, checks, allowed = {}, {}, {}
     for target in targets:
-        checks[target], rows = measure_kinds(options, target)
+        checks[target], allowed[target], rows = measure_kinds(options, target)
         for kind, *values in rows:
             kinds.setdefault(kind, {})[target] = values
     print("### Per access kind\n\nInstructions that one more access adds to a twin / VGPRs that the twin has more than the "
@@ -64,7 +65,8 @@ def main():
     for kind, values in kinds.items():
         cells = [f"{v[0]:.0f} / {v[1]} / {v[3]}" for v in (values[t] for t in targets)]
         print(f"| {kind.replace('_', ' ')} | " + " | ".join(cells) + " |")
-        failures += [f"{kind} on {t}: {values[t][3]} bytes of scratch, {values[t][4]} spills" for t in targets if values[t][3] or values[t][4]]
+        failures += [f"{kind} on {t}: {values[t][3]} bytes of scratch, {values[t][4]} spills" for t in targets
+                     if values[t][3] > allowed[t] or (values[t][4] and not allowed[t])]
     print("| the check itself, once per module | " + " | ".join(str(checks[t]) for t in targets) + " |\n")
 
     print("### Per program\n\nInstructions of original -> twin (without the check) / VGPRs original -> twin / bytes of "
@@ -79,7 +81,7 @@ def main():
         for target in targets:
             o, t = values[target]
             cells.append(f"{o.instructions} -> {t.instructions} / {o.vgprs} -> {t.vgprs} / {t.scratch}")
-            if t.scratch or t.spills:
+            if t.scratch > allowed[target] or (t.spills and not allowed[target]):
                 failures.append(f"{name} on {target}: {t.scratch} bytes of scratch, {t.spills} spilled registers")
         print(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |")
     if options.limits and failures:

@@ -35,25 +35,20 @@ template <class Cells> struct FirstConflict : ShadowMemory<Cells> {
 /// The calling wave, as its record in LDS says.
 struct Observer {
   Shape shape;
-  uint32_t ldsBytes, record; ///< record: LDS byte offset
+  uint32_t ldsBytes;
   core::Accessor accessor;
   WAVESAN_INLINE Lds<abi::WorkgroupState> *head() const { return ldsAt<abi::WorkgroupState>(shape.stateOffset()); }
-  WAVESAN_INLINE uint64_t cells() const {
-    return shape.cellsInLds() ? uniform(ldsAt<abi::WaveRecord>(record)->ldsCells) : uniform(head()->cells);
-  }
+  WAVESAN_INLINE uint64_t cells() const { return shape.cellsInLds() ? shape.ldsCells() : uniform(head()->cells); }
 };
 
-/// Also counts the operation. The lanes of a wave execute one instruction together: all read the same number, then all
-/// write the same.
+/// `recordOffset`: of the wave's record.
 WAVESAN_INLINE Observer observe(uint32_t recordOffset, Operation op) {
   auto *record = ldsAt<abi::WaveRecord>(recordOffset);
   const uint32_t generation = loadShared(&record->generation), epoch = loadShared(&record->epoch);
   const uint32_t shape = record->shape, ldsBytes = record->ldsBytes;
-  storeShared(&record->checked, loadShared(&record->checked) + 1);
   const Shape s(uniform(shape));
   return {s,
           uniform(ldsBytes),
-          recordOffset,
           {s.wave(), laneId(), op.site(), core::slotGeneration(uniform(generation)), uniform(epoch), op.write(),
            op.atomic()}};
 }
@@ -91,7 +86,7 @@ struct NthConflict : ShadowMemory<AnyCells> {
 struct Reporter {
   const Observer &o;
   Operation op;
-  uint32_t variable;
+  uint32_t variable, record;
 
   WAVESAN_INLINE void report(const core::ConflictRange &c) const {
     auto *head = o.head();
@@ -127,6 +122,7 @@ WAVESAN_INLINE void reportAll(const Reporter &reporter, const Seen &seen, uint32
   const Observer &o = reporter.o;
   const uint32_t granuleLog2 = o.shape.granuleLog2();
   for (uint32_t wanted = 0;; ++wanted) {
+    const Observer o = observe(again(reporter.record), reporter.op);
     core::MergingPlatform<NthConflict> p;
     p.cells = {o.cells(), o.shape.cellsInLds()};
     p.stateOffset = o.shape.stateOffset();
@@ -158,7 +154,11 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
                                                     uint32_t operation, uint32_t variable) {
   address += offset;
   const Operation op(uniform(operation));
-  const Observer o = observe(uniform(record), op);
+  record = uniform(record);
+  const Observer o = observe(record, op);
+  // The lanes of a wave execute one instruction together: all read the same number, then all write the same.
+  auto *checked = &ldsAt<abi::WaveRecord>(record)->checked;
+  storeShared(checked, loadShared(checked) + 1);
   uint32_t first, last;
   bool outside;
   Seen seen{};
@@ -177,8 +177,10 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
     addCounter(&counters->generationOverflow, 1);
   if (outside)
     addCounter(&counters->outsideShadow, 1);
+  const Observer reported = observe(again(record), op); // fewer values are kept over the check
   if (seen.previous != 0)
-    reportAll({o, op, uniform(variable)}, seen, first, last, address, outside ? o.ldsBytes : address + size);
+    reportAll({reported, op, uniform(variable), record}, seen, first, last, address,
+              outside ? o.ldsBytes : address + size);
 }
 
 } // namespace wavesan::device

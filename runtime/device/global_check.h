@@ -9,32 +9,35 @@
 
 namespace wavesan::device {
 
-/// Number of a page of shadow for each lane's page of memory, made where there is none; ~0: the table is full there. `known`
-/// where it is not `wanted`.
-WAVESAN_INLINE uint32_t findPage(const OrderView &v, uint64_t page, bool wanted, uint32_t known) {
-  auto *keys = globalAt<uint64_t>(uniform(v.head->shadowKeys));
-  const uint32_t count = uniform(v.head->pageCount), stamp = v.stamp();
+/// Number of a page of shadow for each lane's page of memory, made where there is none; ~0: the table is full there.
+/// `known` where it is not `wanted`.
+WAVESAN_INLINE uint32_t findPage(const OrderView &of, uint64_t page, bool wanted, uint32_t known) {
   uint32_t found = known;
   bool missing = false;
   if (wanted) {
     found = ~0u;
+    const OrderView v = of.fresh();
+    auto *keys = globalAt<uint64_t>(uniform(v.head->shadowKeys));
+    const uint32_t count = uniform(v.head->pageCount), stamp = v.stamp();
     const uint64_t key = abi::pageKey(page, stamp, false);
     uint32_t at = hashOf(page, count);
-    missing = true;
+    uint32_t left = abi::kGlobalProbes;
 #pragma clang loop unroll(disable)
-    for (uint32_t probe = 0; probe < abi::kGlobalProbes; ++probe, at = at + 1 == count ? 0 : at + 1) {
+    do {
       const uint64_t have = loadDevice(&keys[at]);
-      if (have == key) {
+      if (have == key)
         found = at;
-        missing = false;
-      }
-      if (have == key || abi::stampOf(have) != stamp)
-        break;
-    }
+      left = have == key || abi::stampOf(have) != stamp ? 0 : left - 1;
+      at = at + 1 == count ? 0 : at + 1;
+    } while (left != 0);
+    missing = found == ~0u;
   }
   // One page after the other, by all lanes: they clear it together.
 #pragma clang loop unroll(disable)
   while (missing) {
+    const OrderView v = of.fresh();
+    auto *keys = globalAt<uint64_t>(uniform(v.head->shadowKeys));
+    const uint32_t count = uniform(v.head->pageCount), stamp = v.stamp();
     const uint64_t one = uniform(page);
     if (one == page) {
       missing = false;
@@ -52,7 +55,15 @@ WAVESAN_INLINE uint32_t findPage(const OrderView &v, uint64_t page, bool wanted,
           if (!byOneLane([&] { return compareExchangeDevice(&keys[at], have, abi::pageKey(one, stamp, true)); }))
             continue;
           auto *words = globalAt<uint64_t>(uniform(v.head->shadowPages) + uint64_t(at) * abi::kGlobalPageBytes);
-          together(0, abi::kGlobalPageBytes / 8, [&](uint32_t i) { storeDevice(&words[i], uint64_t(0)); });
+          // More words than lanes: each lane has some.
+          static_assert(abi::kGlobalPageBytes / 8 >= 64);
+          const uint32_t step = activeLanes();
+          uint32_t word = rankAmong(__builtin_amdgcn_read_exec());
+#pragma clang loop unroll(disable)
+          do {
+            storeDevice(&words[word], uint64_t(0));
+            word += step;
+          } while (word < abi::kGlobalPageBytes / 8);
           deviceRelease();
           storeDevice(&keys[at], abi::pageKey(one, stamp, false));
           found = at;
@@ -76,10 +87,12 @@ struct GlobalPlatform {
   WAVESAN_INLINE bool compareExchange(uint32_t slot, uint64_t expected, uint64_t desired) {
     return compareExchangeDevice(&cell[slot], expected, desired);
   }
-  /// Atomics of device scope are executed where all see them. The exchange has returned its value; the looks come after it.
+  /// Atomics of device scope are executed where all see them. The exchange has returned its value; the looks come after
+  /// it.
   WAVESAN_INLINE void publishBeforeLook() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 
   WAVESAN_INLINE core::GlobalOrder order(uint32_t wave, uint32_t generation) {
+    const OrderView v = this->v.fresh();
     core::GlobalOrder unordered = core::GlobalOrder::Race;
     const uint32_t waveBits = v.waveBits();
     if (wave >> waveBits == v.group()) {
@@ -99,25 +112,27 @@ struct GlobalPlatform {
         return core::GlobalOrder::Before;
     }
     const auto *other = v.waveAt(wave);
-    if ((loadShared(&v.record->orderLost) | loadDevice(&other->lost)) != 0 && generation < loadDevice(&other->released))
+    if ((loadDevice(&v.own()->orderLost) | loadDevice(&other->lost)) != 0 && generation < loadDevice(&other->released))
       return core::GlobalOrder::Unknown;
     return unordered;
   }
-  WAVESAN_INLINE uint64_t acquirer() {
+  /// Does every atomic write to the location so far come before this wave?
+  WAVESAN_INLINE bool locationKnown() {
+    const OrderView v = this->v.fresh();
     if (uniform(loadShared(&v.head->synchronised)) == 0)
-      return ~uint64_t(0);
+      return false;
     // The granule may be the second half of an atomic of 8 bytes.
+    uint64_t acquirer = ~uint64_t(0);
 #pragma clang loop unroll(disable)
-    for (uint32_t back = 0; back <= uint32_t(address & 4); back += 4) {
-      const uint32_t index = findVariable(v, address - back);
-      if (index == 0)
-        continue;
-      const Variable *x = v.variable(index - 1);
-      if (loadDevice(&x->acquiredWrites) == loadDevice(&x->writes))
-        return loadDevice(&x->acquirer);
-    }
-    return ~uint64_t(0);
+    for (uint32_t back = 0; back <= uint32_t(address & 4); back += 4)
+      if (const uint32_t index = findVariable(v, address - back)) {
+        const Variable *x = v.variable(index - 1);
+        if (loadDevice(&x->acquiredWrites) == loadDevice(&x->writes))
+          acquirer = loadDevice(&x->acquirer);
+      }
+    return acquirer != ~uint64_t(0) && order(uint32_t(acquirer >> 32), uint32_t(acquirer)) == core::GlobalOrder::Before;
   }
+  WAVESAN_INLINE uint32_t again(uint32_t value) { return device::again(value); }
   WAVESAN_INLINE void evictedOwn() {
     __scoped_atomic_fetch_max(&v.record->globalEvicted, loadShared(&v.record->globalGeneration) + 2, __ATOMIC_RELAXED,
                               __MEMORY_SCOPE_WRKGRP);
@@ -125,16 +140,16 @@ struct GlobalPlatform {
   WAVESAN_INLINE void notKept() { addCounter(&v.counters()->historyOverflow, 1); }
 };
 
-WAVESAN_INLINE void reportGlobal(const OrderView &v, Operation op, const core::GlobalFinding &found, uint64_t address,
+WAVESAN_INLINE void reportGlobal(const OrderView &of, Operation op, const core::GlobalFinding &found, uint64_t address,
                                  uint32_t size) {
+  const OrderView v = of.fresh();
   const core::GlobalSlot was(found.previous);
   const uint32_t wave = was.wave(uniform(v.head->generationBits)), waveBits = v.waveBits();
   auto *ctx = contextOf(uniform(v.head->context));
   auto *counters = v.counters();
   const auto raceClass =
       found.order() == core::GlobalOrder::MissingFence ? abi::RaceClass::MissingFence : abi::RaceClass::Race;
-  const bool plain = found.side() != core::kAtomics,
-             writes = plain ? found.side() == core::kPlainWrites : was.write();
+  const bool plain = found.side() != core::kAtomics, writes = plain ? found.side() == core::kPlainWrites : was.write();
   abi::RaceRecord r;
   r.key = abi::raceKey(op.site(), was.site(), raceClass);
   r.raceClass = uint32_t(raceClass);
@@ -165,7 +180,7 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
                                                            uint32_t recordOffset, uint32_t operation) {
   recordOffset = uniform(recordOffset);
   address += uint64_t(int64_t(int32_t(offset)));
-  const Operation op(uniform(operation));
+  operation = uniform(operation);
   {
     const OrderView v(recordOffset);
     if (!v.enabled())
@@ -177,14 +192,20 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
     }
   }
   const uint64_t end = address + size;
+  if (end >> abi::kAddressBits != 0) { // no key can name it
+    addCounter(&OrderView(recordOffset).counters()->outsideBudget, 1);
+    return;
+  }
   uint64_t lastPage = ~uint64_t(0);
   uint32_t shadow = ~0u;
 #pragma clang loop unroll(disable)
   while (address < end) {
+    // What all rounds have in common is little, and computed again in each: it would be kept over code that needs much.
     const OrderView v(again(recordOffset));
+    const Operation op(again(operation));
     const uint64_t next = (address & ~uint64_t(3)) + 4 < end ? (address & ~uint64_t(3)) + 4 : end;
     const uint64_t page = address >> abi::kGlobalPageLog2;
-    shadow = findPage(v, page, page != lastPage && address >> abi::kAddressBits == 0, shadow);
+    shadow = findPage(v, page, page != lastPage, shadow);
     lastPage = page;
     if (shadow == ~0u) {
       addCounter(&v.counters()->outsideBudget, 1);
@@ -204,7 +225,9 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
                        globalAt<uint64_t>(uniform(v.head->shadowPages) + uint64_t(shadow) * abi::kGlobalPageBytes +
                                           uint64_t(cell) * abi::kGlobalCellBytes),
                        address & ~uint64_t(3)};
-      const core::GlobalFinding found = core::checkGlobalGranule(p, a);
+      core::GlobalFinding found = core::checkGlobalGranule(p, a);
+      if (core::restsOnAtomics(found, a) && p.locationKnown())
+        core::forgetAtomics(found);
       constexpr uint32_t kLost = core::kFoundLost | core::kFoundLostAtomic;
       if (found.previous != 0 && found.order() == core::GlobalOrder::Unknown)
         addCounter(&v.counters()->orderUnknown, 1);

@@ -1,8 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What orders accesses to global memory beyond the barriers of a workgroup: releases and acquires by atomics and fences, and
-// barriers of the grid. docs/algorithm.md, "Global memory on a GPU", says how exact it is.
+// What orders accesses to global memory beyond the barriers of a workgroup: releases and acquires by atomics and
+// fences, and barriers of the grid. docs/algorithm.md, "Global memory on a GPU", says how exact it is.
 //
 // A row has a bound for each wave of the dispatch: accesses of generations below it are known. Waves that acquire have
 // one, and so have addresses where something was released. A release writes before the atomic that publishes it, an
@@ -29,6 +29,8 @@ struct OrderView {
         wave(Shape(uniform(record->shape)).wave()) {
     head = ldsAt<abi::WorkgroupState>(stateOffset);
   }
+  /// The same, for code that should keep nothing of what was computed before.
+  WAVESAN_INLINE OrderView fresh() const { return OrderView(again(uint32_t(uint64_t(record)))); }
   WAVESAN_INLINE bool enabled() const { return uniform(head->shadowKeys) != 0; }
   WAVESAN_INLINE uint32_t waveBits() const { return uniform(head->waveBits); }
   WAVESAN_INLINE uint32_t group() const { return uniform(head->number); }
@@ -38,17 +40,14 @@ struct OrderView {
   WAVESAN_INLINE uint32_t entries() const { return uniform(head->rowEntries); }
   WAVESAN_INLINE uint32_t variableCount() const { return uniform(head->variableCount); }
   WAVESAN_INLINE uint64_t order() const { return uniform(head->order); }
-  WAVESAN_INLINE Variable *variable(uint32_t i) const {
-    return globalAt<abi::GlobalVariable>(order()) + i;
-  }
+  WAVESAN_INLINE Variable *variable(uint32_t i) const { return globalAt<abi::GlobalVariable>(order()) + i; }
   WAVESAN_INLINE Global<uint32_t> *rowLocks() const { return (Global<uint32_t> *)variable(variableCount()); }
   WAVESAN_INLINE Global<abi::GlobalWave> *waveAt(uint32_t n) const {
     return (Global<abi::GlobalWave> *)(rowLocks() + uniform(head->lockCount)) + n;
   }
+  WAVESAN_INLINE Global<abi::GlobalWave> *own() const { return waveAt(self()); }
   /// `row` counts from 1.
-  WAVESAN_INLINE Entry *rowAt(uint32_t row) const {
-    return (Entry *)waveAt(entries()) + uint64_t(row - 1) * entries();
-  }
+  WAVESAN_INLINE Entry *rowAt(uint32_t row) const { return (Entry *)waveAt(entries()) + uint64_t(row - 1) * entries(); }
   WAVESAN_INLINE Global<abi::DispatchCounters> *counters() const {
     return (Global<abi::DispatchCounters> *)contextOf(uniform(head->context))->counters;
   }
@@ -125,20 +124,18 @@ WAVESAN_INLINE bool joinRow(Entry *to, const Entry *from, uint32_t begin, uint32
 
 /// Index of the variable plus 1, for each lane's key; 0: there is none. Looks only.
 WAVESAN_INLINE uint32_t findVariable(const OrderView &v, uint64_t key) {
-  const uint32_t count = v.variableCount(), stamp = v.stamp();
-  uint32_t at = hashOf(key, count), found = 0;
+  const uint32_t count = v.variableCount();
+  const uint64_t ready = abi::variableState(v.stamp(), false), busy = abi::variableState(v.stamp(), true);
+  uint32_t at = hashOf(key, count), found = 0, left = abi::kGlobalProbes;
 #pragma clang loop unroll(disable)
-  for (uint32_t probe = 0; probe < abi::kGlobalProbes && found == 0;) {
+  do {
     const uint64_t state = loadDevice(&v.variable(at)->state);
-    if (state == abi::variableState(stamp, true))
-      continue; // another wave is about to fill it
-    if (state != abi::variableState(stamp, false))
-      break;
-    if (loadDevice(&v.variable(at)->address) == key)
+    // One that is being made is another one: whoever could have read a release there comes after that.
+    if (state == ready && loadDevice(&v.variable(at)->address) == key)
       found = at + 1;
-    ++probe;
+    left = found != 0 || (state != ready && state != busy) ? 0 : left - 1;
     at = at + 1 == count ? 0 : at + 1;
-  }
+  } while (left != 0);
   return found;
 }
 
@@ -240,7 +237,7 @@ WAVESAN_INLINE void publishAt(const OrderView &v, uint64_t key, const Publicatio
       });
     else if (known != 0 && what.ofOthers)
       joinRow(to, v.rowAt(known), 0, v.entries());
-    if (uniform(loadShared(&v.record->orderLost)) != 0 || (known != 0 && !what.ofOthers))
+    if (uniform(loadDevice(&v.own()->orderLost)) != 0 || (known != 0 && !what.ofOthers))
       storeDevice(&x->lost, 1u);
   } else if (known != 0 && what.ofOthers) {
     joinRow(to, v.rowAt(known), first, last);
@@ -307,8 +304,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_release(uint64_t address, u
 WAVESAN_INLINE void acquireAt(const OrderView &v, uint32_t index, bool now, bool device) {
   Variable *x = v.variable(index);
   const uint32_t row = uniform(loadDevice(&x->row)), publisher = uniform(loadDevice(&x->publisher));
-  if (device && uniform(loadDevice(&x->lost)) != 0 && uniform(loadShared(&v.record->orderLost)) == 0) {
-    storeShared(&v.record->orderLost, 1u);
+  if (device && uniform(loadDevice(&x->lost)) != 0 && uniform(loadDevice(&v.own()->orderLost)) == 0) {
+    storeDevice(&v.own()->orderLost, 1u);
     v.changed();
   }
   if (row == 0 || publisher == v.self() + 1)
@@ -322,7 +319,7 @@ WAVESAN_INLINE void acquireAt(const OrderView &v, uint32_t index, bool now, bool
   if (to == 0) {
     to = takeRow(v, (uint64_t(v.self()) << 1 | uint64_t(now)) + 1);
     if (to == 0) {
-      storeShared(&v.record->orderLost, 1u);
+      storeDevice(&v.own()->orderLost, 1u);
       v.changed();
       return v.lost();
     }
@@ -363,8 +360,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_acquire(uint64_t address, u
             storeDevice(&x->acquiredWrites, writes);
             storeDevice(&x->acquirer, uint64_t(v.self()) << 32 | (loadShared(&v.record->globalGeneration) + 1));
           } else {
-            storeShared(&v.record->pendingVariable, one);
-            storeShared(&v.record->pendingWrites, writes);
+            storeDevice(&v.own()->pendingVariable, one);
+            storeDevice(&v.own()->pendingWrites, writes);
           }
         }
         index = 0;
@@ -389,7 +386,7 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_fence(uint32_t recordOffset
     if (to == 0)
       to = takeRow(v, (uint64_t(v.self()) << 1) + 2);
     if (to == 0) {
-      storeShared(&v.record->orderLost, 1u);
+      storeDevice(&v.own()->orderLost, 1u);
       v.changed();
       v.lost();
     } else {
@@ -403,15 +400,15 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_fence(uint32_t recordOffset
       storeDevice(&v.rowLocks()[pending - 1], 0u);
     }
   }
-  const uint32_t variable = uniform(loadShared(&v.record->pendingVariable));
-  if ((abi::fenceBits(info) & (abi::kFenceAcquire | abi::kFenceSeqCst)) != 0 && device && variable != 0) {
+  const bool acquires = (abi::fenceBits(info) & (abi::kFenceAcquire | abi::kFenceSeqCst)) != 0 && device;
+  if (const uint32_t variable = acquires ? uniform(loadDevice(&v.own()->pendingVariable)) : 0) {
     Variable *x = v.variable(variable - 1);
-    const uint32_t writes = uniform(loadShared(&v.record->pendingWrites));
+    const uint32_t writes = uniform(loadDevice(&v.own()->pendingWrites));
     if (writes == uniform(loadDevice(&x->writes))) {
       storeDevice(&x->acquiredWrites, writes);
       storeDevice(&x->acquirer, uint64_t(v.self()) << 32 | generation); // what follows has a later one
     }
-    storeShared(&v.record->pendingVariable, 0u);
+    storeDevice(&v.own()->pendingVariable, 0u);
   }
   if (abi::fenceBits(info) & (abi::kFenceRelease | abi::kFenceSeqCst)) {
     const uint32_t version = uniform(loadShared(&v.record->version));
@@ -433,9 +430,9 @@ WAVESAN_INLINE void joinWorkgroup(const OrderView &v, uint32_t waves) {
 #pragma clang loop unroll(disable)
   for (uint32_t w = 0; w < waves; ++w)
     versions += w == v.wave ? 0 : uniform(loadShared(&recordOf(v.stateOffset, w)->version));
-  if (versions == uniform(loadShared(&v.record->seenVersions)))
+  if (versions == uniform(loadDevice(&v.own()->seenVersions)))
     return;
-  storeShared(&v.record->seenVersions, versions);
+  storeDevice(&v.own()->seenVersions, versions);
   bool changed = false;
 #pragma clang loop unroll(disable)
   for (uint32_t w = 0; w < waves; ++w) {
@@ -443,8 +440,8 @@ WAVESAN_INLINE void joinWorkgroup(const OrderView &v, uint32_t waves) {
       continue;
     auto *other = recordOf(v.stateOffset, w);
     const uint32_t from = uniform(loadShared(&other->row)), phase = uniform(loadShared(&other->gridPhase));
-    if (uniform(loadShared(&other->orderLost)) > uniform(loadShared(&v.record->orderLost))) {
-      storeShared(&v.record->orderLost, 1u);
+    if (uniform(loadDevice(&v.waveAt(v.number(w))->orderLost)) > uniform(loadDevice(&v.own()->orderLost))) {
+      storeDevice(&v.own()->orderLost, 1u);
       changed = true;
     }
     if (phase > uniform(loadShared(&v.record->gridPhase))) {
@@ -457,7 +454,7 @@ WAVESAN_INLINE void joinWorkgroup(const OrderView &v, uint32_t waves) {
     if (to == 0)
       to = takeRow(v, (uint64_t(v.self()) << 1) + 2);
     if (to == 0) {
-      storeShared(&v.record->orderLost, 1u);
+      storeDevice(&v.own()->orderLost, 1u);
       v.lost();
       changed = true;
       continue;

@@ -116,9 +116,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   }
   s->context = uint64_t(context);
   auto *record = recordOf(state, wave);
-  record->shape = Shape(ctx->granuleLog2, wave, inLds, state).bits;
+  record->shape = Shape(ctx->granuleLog2, wave, inLds, state, ctx->wavesPerWorkgroup).bits;
   record->ldsBytes = ctx->ldsBytes;
-  record->ldsCells = state + abi::workgroupStateBytes(ctx->wavesPerWorkgroup);
   s->record = uint32_t((uint64_t)record);
   const uint32_t rest = threads - (wave << waveSizeLog2);
   s->laneCount = rest < ctx->waveSize ? rest : ctx->waveSize;
@@ -144,10 +143,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
     head->lockCount = g->lockCount;
     head->shadowKeys = g->keys;
     auto *own = OrderView(s->record).waveAt(number << g->waveBits | wave);
-    storeDevice(&own->released, 0u);
-    storeDevice(&own->grid[0], 0u);
-    storeDevice(&own->grid[1], 0u);
-    storeDevice(&own->lost, 0u);
+    for (uint32_t i = 0; i < sizeof(abi::GlobalWave) / 4; ++i)
+      storeDevice((Global<uint32_t> *)own + i, 0u);
     deviceRelease();
   }
   record->globalComplete = 1; // slot generations begin there
@@ -269,7 +266,8 @@ HOOK __wavesan_grid_arrive(PrivateState *s, uint32_t) { __wavesan_global_grid(s-
 HOOK __wavesan_grid_leave(PrivateState *s, uint32_t) { __wavesan_global_grid(s->record, 1); }
 
 // Asynchronous copies are not checked on a GPU yet, and named barriers not followed: these hooks vanish when they are
-// inlined, and the tool says so (DispatchCounters::checkedSpaces stays without kChecksCopies and kFollowsNamedBarriers).
+// inlined, and the tool says so (DispatchCounters::checkedSpaces stays without kChecksCopies and
+// kFollowsNamedBarriers).
 HOOK __wavesan_lds_copy(PrivateState *, uint32_t, uint32_t, uint32_t, uint32_t) {}
 HOOK __wavesan_vmem_issued(PrivateState *, uint32_t) {}
 HOOK __wavesan_named_barrier(PrivateState *, uint32_t, uint32_t, uint32_t) {}

@@ -64,7 +64,14 @@ WAVESAN_INLINE uint64_t uniform(uint64_t v) {
 }
 
 /// The same value, of which the compiler knows nothing: what is computed from it is computed again, not kept.
-WAVESAN_INLINE uint32_t again(uint32_t v) { return uniform(v); }
+WAVESAN_INLINE uint32_t again(uint32_t v) {
+#ifdef __AMDGCN__
+  asm volatile("" : "+s"(v));
+#else
+  asm volatile("" : "+r"(v));
+#endif
+  return v;
+}
 
 template <class Pointer> WAVESAN_INLINE bool compareExchangeShared(Pointer p, uint64_t &expected, uint64_t desired) {
   uint64_t e = expected;

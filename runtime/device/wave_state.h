@@ -15,13 +15,14 @@ namespace wavesan::device {
 struct Shape {
   uint32_t bits;
   constexpr explicit Shape(uint32_t bits) : bits(bits) {}
-  /// stateOffset: LDS byte offset of the WorkgroupState, a multiple of 16.
-  constexpr Shape(uint32_t granuleLog2, uint32_t wave, bool cellsInLds, uint32_t stateOffset)
-      : bits(granuleLog2 | wave << 2 | uint32_t(cellsInLds) << 7 | (stateOffset / 16) << 8) {}
+  /// stateOffset: LDS byte offset of the WorkgroupState, a multiple of 16; waves: that it has records for.
+  constexpr Shape(uint32_t granuleLog2, uint32_t wave, bool cellsInLds, uint32_t stateOffset, uint32_t waves)
+      : bits(granuleLog2 | wave << 2 | uint32_t(cellsInLds) << 7 | (stateOffset / 16) << 8 | waves << 26) {}
   constexpr uint32_t granuleLog2() const { return bits & 3u; }
   constexpr uint32_t wave() const { return (bits >> 2) & 31u; } ///< index in the workgroup
   constexpr bool cellsInLds() const { return ((bits >> 7) & 1u) != 0; }
-  constexpr uint32_t stateOffset() const { return (bits >> 8) * 16; }
+  constexpr uint32_t stateOffset() const { return ((bits >> 8) & 0x3ffffu) * 16; }
+  constexpr uint32_t ldsCells() const { return stateOffset() + abi::workgroupStateBytes(bits >> 26); }
 };
 static_assert(abi::kMaxWavesPerWorkgroup <= 32);
 
@@ -33,11 +34,13 @@ struct Operation {
   /// Of an access to global memory: also whether it is an atomic that reaches the workgroup only.
   static constexpr Operation global(uint32_t site, uint32_t info) {
     const bool atomic = abi::atomicInWorkgroup(info);
-    return Operation(Operation(site, info).bits | (atomic && abi::atomicScope(info) < abi::Scope::Agent ? kNarrow : 0u));
+    return Operation(Operation(site, info).bits |
+                     (atomic && abi::atomicScope(info) < abi::Scope::Agent ? kNarrow : 0u));
   }
   constexpr bool narrow() const { return (bits & kNarrow) != 0; }
   constexpr Operation(uint32_t site, uint32_t info)
-      : bits(site | (abi::accessBits(info) & ~(abi::atomicInWorkgroup(info) ? 0u : uint32_t(abi::kAccessAtomic))) << 24) {}
+      : bits(site | (abi::accessBits(info) & ~(abi::atomicInWorkgroup(info) ? 0u : uint32_t(abi::kAccessAtomic)))
+                        << 24) {}
   constexpr uint32_t site() const { return bits & 0xffffffu; }
   constexpr uint32_t access() const { return (bits >> 24) & 0x7fu; } ///< abi::AccessBits
   constexpr bool write() const { return (access() & abi::kAccessWrite) != 0; }

@@ -39,7 +39,7 @@ void skippedSitesLines(const Summary &s, std::vector<std::string> &lines) {
     if (count != 0)
       lines.push_back("not checked: " + counted(count, "place", "places") + " in the kernels: " + reason);
   if (s.globalUnchecked != 0)
-    lines.push_back("not checked: global memory (only the CPU agent checks it so far)");
+    lines.push_back("not checked: global memory (no memory for its shadow, option shadow_budget_mb, or too many workgroups)");
   if (s.copiesUnchecked != 0)
     lines.push_back(
         "not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent "

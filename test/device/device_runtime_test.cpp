@@ -22,7 +22,7 @@ namespace {
 using namespace test;
 using namespace device;
 
-constexpr uint64_t kLdsAt = 0x2000000, kLdsBytes = 1 << 20;
+constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 20;
 
 /// One workgroup of the device runtime.
 class DeviceWorkgroup {

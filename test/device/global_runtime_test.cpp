@@ -1,8 +1,8 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The device runtime's check of global memory, compiled for the host with waves of one lane: workgroups of one dispatch in
-// a given interleaving, pattern by pattern.
+// The device runtime's check of global memory, compiled for the host with waves of one lane: workgroups of one dispatch
+// in a given interleaving, pattern by pattern.
 #include "amdgcn_on_host.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ namespace {
 using namespace test;
 using namespace device;
 
-constexpr uint64_t kLdsAt = 0x2000000, kLdsBytes = 1 << 20, kLdsOfGroup = 1 << 14;
+constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 20, kLdsOfGroup = 1 << 14;
 
 /// A dispatch of workgroups with `waves` waves each.
 class Dispatch {
@@ -48,7 +48,9 @@ public:
     Global.stamp = stamp;
     const uint64_t pagesAt = pages * 8, orderAt = pagesAt + uint64_t(pages) * abi::kGlobalPageBytes;
     if (!memory) {
-      Own.assign(orderAt + 64 * sizeof(abi::GlobalVariable) + rows * 4 + Global.rowEntries * (16 + 4 * rows), 0x5a);
+      Own.assign(orderAt + 64 * sizeof(abi::GlobalVariable) + rows * 4 +
+                     Global.rowEntries * (sizeof(abi::GlobalWave) + 4 * rows),
+                 0x5a);
       memory = &Own;
     }
     Global.keys = uint64_t(memory->data());
@@ -147,7 +149,8 @@ public:
   /// Nothing found, and nothing left open.
   void expectClean() {
     EXPECT_EQ(races().size(), 0u);
-    EXPECT_EQ(Counters.historyOverflow + Counters.orderUnknown + Counters.outsideBudget + Counters.generationOverflow, 0u);
+    EXPECT_EQ(Counters.historyOverflow + Counters.orderUnknown + Counters.outsideBudget + Counters.generationOverflow,
+              0u);
   }
   abi::RaceTable *raceTable() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }
 

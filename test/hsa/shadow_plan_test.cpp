@@ -10,7 +10,7 @@ namespace wavesan::hsa {
 
 namespace {
 
-constexpr uint32_t kState = sizeof(abi::WorkgroupState);
+constexpr uint32_t kState = abi::workgroupStateBytes(4); // of 256 work-items in waves of 64
 
 ShadowRequest request(uint32_t lds, uint32_t granuleLog2 = 2) {
   ShadowRequest r;

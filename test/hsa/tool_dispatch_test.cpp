@@ -9,7 +9,7 @@
 namespace wavesan::test {
 
 namespace {
-constexpr uint32_t kState = sizeof(abi::WorkgroupState);
+constexpr uint32_t kState = abi::workgroupStateBytes(2); // of the fixture's 128 work-items in waves of 64
 }
 
 TEST_F(ToolTest, PacketOfTheTwin) {

@@ -197,7 +197,7 @@ TEST_F(ToolTest, WhatNobodyCheckedIsSaidOnce) {
     waitFor([&] { return Runtime->signalValue(original.completion_signal) <= 0; });
   }
   unload();
-  const std::string line = "wavesan: not checked: global memory (only the CPU agent checks it so far)\n";
+  const std::string line = "wavesan: not checked: global memory (no memory for its shadow, option shadow_budget_mb, or too many workgroups)\n";
   size_t at = log().find(line);
   ASSERT_NE(at, std::string::npos) << log();
   EXPECT_EQ(log().find(line, at + 1), std::string::npos) << log();

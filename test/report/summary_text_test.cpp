@@ -69,7 +69,7 @@ TEST(SummaryText, EveryLossHasItsLineBeforeTheLast) {
       summaryText(s, {}),
       "wavesan: not checked: 12 places in the kernels: global memory\n"
       "wavesan: not checked: 1 place in the kernels: inline asm\n"
-      "wavesan: not checked: global memory (only the CPU agent checks it so far)\n"
+      "wavesan: not checked: global memory (no memory for its shadow, option shadow_budget_mb, or too many workgroups)\n"
       "wavesan: not checked: asynchronous copies to and from LDS, and waits for counts above zero (only the CPU agent checks "
       "them so far)\n"
       "wavesan: not checked: kernel b(), 4 dispatches: not built with WaveSan\n"

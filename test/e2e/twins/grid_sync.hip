@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Phases of a cooperative kernel: every workgroup reads what its neighbour wrote in the phase before.
-// RUN: %twin --hooks=native --seeds=3 %s
+// RUN: %twin --hooks=native,device --seeds=3 %s
 #include "twin.h"
 
 #include <hip/hip_cooperative_groups.h>

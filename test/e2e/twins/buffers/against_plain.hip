@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A wide store through a buffer resource against plain loads of the same memory by another workgroup. The last lane's
 // store reaches behind the end of the buffer: those dwords are not written, and race with nobody.
-// RUN: %twin --hooks=native %s
+// RUN: %twin --hooks=native,device %s
 #include "buffers.h"
 
 constexpr int kThreads = 64, kWritten = 4 * kThreads - 2;

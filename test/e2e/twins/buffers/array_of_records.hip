@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An array of records with a stride: each lane its record, and the last lane another one too.
-// RUN: %twin --hooks=native %s
+// RUN: %twin --hooks=native,device %s
 #include "buffers.h"
 
 constexpr int kThreads = 128, kWords = 3;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A plain store to a counter that the other workgroups add to through a buffer resource. Atomics among themselves are
 // no race.
-// RUN: %twin --hooks=native %s
+// RUN: %twin --hooks=native,device %s
 #include "buffers.h"
 
 constexpr int kThreads = 64, kGroups = 4;

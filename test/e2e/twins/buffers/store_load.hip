@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Through one buffer resource: the load of one wave against the store of another.
-// RUN: %twin --hooks=native %s
+// RUN: %twin --hooks=native,device %s
 #include "buffers.h"
 
 constexpr int kThreads = 256;

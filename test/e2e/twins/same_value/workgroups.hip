@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Workgroups that set the same elements of global memory to one constant, by stores of two widths whose bytes are all alike.
-// RUN: %twin --note --hooks=native %s
+// RUN: %twin --note --hooks=native,device %s
 #include "twin.h"
 
 constexpr int kThreads = 64, kGroups = 4;

@@ -218,16 +218,11 @@ struct WaveRecord {
   uint32_t globalBarrier[kEpochBuffers]; ///< core::GlobalArrival
   uint32_t row;              ///< index of what the wave knows of others by release and acquire, plus 1; 0: nothing
   uint32_t pendingRow;       ///< the same of what relaxed atomics have read: an acquire fence makes it known
-  uint32_t version;          ///< changes of `row`, of `gridPhase` and of `orderLost`
-  uint32_t seenVersions;     ///< of the other waves of the workgroup, summed up: when this one joined theirs last
-  uint32_t orderLost;        ///< something that the wave acquired could not be kept
+  uint32_t version;          ///< changes of `row`, of `gridPhase` and of GlobalWave::orderLost
   uint32_t gridPhase;        ///< barriers of the whole grid that the wave knows to be passed
-  uint32_t pendingVariable, pendingWrites; ///< the last one that a relaxed atomic has read, plus 1, and its writes then
   uint32_t fenceComplete[kFenceReaches], fenceEpoch[kFenceReaches], fenceVersion[kFenceReaches]; ///< 0: no fence yet
-  uint32_t ldsCells; ///< LDS byte offset of the first cell, where cells are in LDS
-  uint32_t reserved;
 };
-static_assert(sizeof(WaveRecord) == 152);
+static_assert(sizeof(WaveRecord) == 128); // a power of two: addresses of records are computed often
 
 /// Head of the area behind the program's LDS. Written by the twin only. Of the waves those exist that a workgroup has.
 struct WorkgroupState {
@@ -243,12 +238,13 @@ struct WorkgroupState {
   uint32_t pageCount, stamp, waveBits, generationBits, rowCount, rowEntries, variableCount, lockCount;
   uint32_t waveCount;
   uint32_t synchronised; ///< a wave of the workgroup has acquired something
+  uint32_t reserved[2];
   WaveRecord waves[kMaxWavesPerWorkgroup];
 };
-inline constexpr uint32_t kWorkgroupHeadBytes = 104;
+inline constexpr uint32_t kWorkgroupHeadBytes = 112;
 static_assert(sizeof(WorkgroupState) == kWorkgroupHeadBytes + kMaxWavesPerWorkgroup * sizeof(WaveRecord));
 
-/// Bytes of a WorkgroupState, a multiple of 8.
+/// Bytes of a WorkgroupState, a multiple of 16.
 constexpr uint32_t workgroupStateBytes(uint32_t waves) {
   return kWorkgroupHeadBytes + waves * uint32_t(sizeof(WaveRecord));
 }

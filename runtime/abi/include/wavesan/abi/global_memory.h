@@ -4,9 +4,9 @@
 // The device runtime's memory for checking global memory: a shadow, found by address through a hash table of pages, and
 // what orders waves of different workgroups. Freestanding.
 //
-// Ownership: the host allocates one block near the device for each queue, whose checked dispatches follow one another, and
-// lays it out as GlobalMemory says. It never clears it: what a dispatch writes into a table carries the dispatch's stamp, and
-// what carries another stamp is free. Device addresses in 64 bits.
+// Ownership: the host allocates one block near the device for each queue, whose checked dispatches follow one another,
+// and lays it out as GlobalMemory says. It never clears it: what a dispatch writes into a table carries the dispatch's
+// stamp, and what carries another stamp is free. Device addresses in 64 bits.
 //
 // Block:  keys[pageCount]  pages[pageCount]  variables[variableCount]  rowLocks[lockCount]  waves[rowEntries]
 //         rows[rowCount][rowEntries]
@@ -34,7 +34,8 @@ constexpr uint64_t pageKey(uint64_t page, uint32_t stamp, bool busy) {
 constexpr uint32_t stampOf(uint64_t key) { return uint32_t(key >> 1) & kMaxStamp; }
 static_assert(kAddressBits - kGlobalPageLog2 + kStampBits + 1 == 64);
 
-/// Bits for a wave's number and a generation together; the dispatch says how many of them are the generation's (core/global_slot.h).
+/// Bits for a wave's number and a generation together; the dispatch says how many of them are the generation's
+/// (core/global_slot.h).
 inline constexpr uint32_t kGlobalWhoBits = 35;
 /// With fewer generations than that a dispatch is not checked: it has too many workgroups.
 inline constexpr uint32_t kLeastGenerationBits = 8, kMostGenerationBits = 24;
@@ -44,9 +45,10 @@ inline constexpr uint32_t kGlobalProbes = 64;
 
 /// An address through which releases and acquires of a dispatch go.
 struct GlobalVariable {
-  uint64_t address; ///< of releases that reach one workgroup only, that workgroup's number plus 1 is in the upper 16 bits
-  uint64_t state;   ///< variableState()
-  uint64_t acquirer; ///< a wave that has acquired all writes so far: its number << 32 | its generation; ~0: none
+  uint64_t
+      address;    ///< of releases that reach one workgroup only, that workgroup's number plus 1 is in the upper 16 bits
+  uint64_t state; ///< variableState()
+  uint64_t acquirer;       ///< a wave that has acquired all writes so far: its number << 32 | its generation; ~0: none
   uint32_t acquiredWrites; ///< how many these were
   uint32_t writes;         ///< atomic operations that write, as long as the variable is known
   uint32_t row;            ///< of what was released there, plus 1; 0: nothing
@@ -61,13 +63,16 @@ constexpr uint64_t variableState(uint32_t stamp, bool busy) {
 }
 constexpr uint32_t rowLock(uint32_t stamp) { return uint32_t(0x16d) << kStampBits | stamp; }
 
-/// What everybody may ask about a wave. Set by the wave itself when it begins.
+/// What everybody may ask about a wave, and what it seldom needs itself. Set by the wave itself when it begins.
 struct GlobalWave {
-  uint32_t released; ///< accesses of older generations may be known to other workgroups by a release
-  uint32_t grid[2];  ///< [phase % 2]: accesses of older generations come before what follows that barrier of the grid
-  uint32_t lost;     ///< a release of its workgroup could not be kept
+  uint32_t released;  ///< accesses of older generations may be known to other workgroups by a release
+  uint32_t grid[2];   ///< [phase % 2]: accesses of older generations come before what follows that barrier of the grid
+  uint32_t lost;      ///< a release of its workgroup could not be kept
+  uint32_t orderLost; ///< something that it acquired could not be kept
+  uint32_t seenVersions; ///< of the other waves of the workgroup, summed up: when this one joined what they know last
+  uint32_t pendingVariable, pendingWrites; ///< the last one that a relaxed atomic has read, plus 1, and its writes then
 };
-static_assert(sizeof(GlobalWave) == 16);
+static_assert(sizeof(GlobalWave) == 32);
 
 struct GlobalMemory {
   uint64_t keys, pages;

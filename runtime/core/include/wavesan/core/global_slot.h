@@ -17,7 +17,8 @@ using abi::kGlobalWhoBits;
 ///     lost     narrow  write  bytes   site    wave's number, generation
 class GlobalSlot {
 public:
-  static constexpr uint64_t kLost = uint64_t(1) << 63;
+  static constexpr uint64_t kLost = uint64_t(1) << 63, kBytes = uint64_t(15) << 57;
+  static constexpr uint64_t kConflicts = kBytes | uint64_t(3) << 61; ///< the more of these, the more it conflicts with
   constexpr GlobalSlot() = default;
   constexpr explicit GlobalSlot(uint64_t bits) : Bits(bits) {}
   constexpr GlobalSlot(uint32_t wave, uint32_t generation, uint32_t generationBits, uint32_t site, uint32_t bytes,

@@ -10,10 +10,10 @@
 
 namespace wavesan::core {
 
+/// In 32 bits: a GPU multiplies 64 of them in several steps.
 constexpr uint32_t hashKey(uint64_t key) {
-  key ^= key >> 31;
-  key *= 0x9e3779b97f4a7c15ull;
-  return uint32_t(key >> 32);
+  const uint32_t mixed = (uint32_t(key) ^ uint32_t(key >> 32) * 5u) * 0x9e3779b1u;
+  return mixed ^ mixed >> 15;
 }
 
 /// Adds one conflict. `Memory` provides, for words of the table: uint64_t load64(uint64_t *),
