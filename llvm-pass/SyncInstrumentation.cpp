@@ -61,7 +61,8 @@ void wavesan::instrumentSync(const SyncPoint &Point, Value *State, HookEmitter &
     // As an atomic on the block's first byte, which lies outside of no block.
     const bool Release = Point.What == SyncPoint::HeapRelease;
     const uint32_t Info = abi::atomicInfo(abi::kAccessAtomic | (Release ? abi::kAccessWrite : abi::kAccessRead), 1,
-                                          abi::Scope::Agent, !Release, Release);
+                                          abi::Scope::Agent, !Release, Release) |
+                          abi::kAccessOfCopy;
     auto *Call = cast<CallBase>(I);
     IRBuilder<> B(Release ? I : I->getNextNode());
     B.SetCurrentDebugLocation(I->getDebugLoc());

@@ -259,6 +259,8 @@ HOOK __wavesan_global_range(PrivateState *s, void *address, uint64_t length, uin
   checkGlobal(s, address, shortened(length), info, site);
 }
 HOOK __wavesan_atomic_done(PrivateState *s, void *address, uint32_t info, uint32_t, bool wrote) {
+  if (info & abi::kAccessOfCopy) // device free: an atomic's own release is in the hook before it
+    release(s, address, info);
   if ((abi::accessBits(info) & abi::kAccessRead) && !isLds(address) && isGlobal(address))
     __wavesan_global_acquire(uint64_t(address), s->record, info, wrote);
 }

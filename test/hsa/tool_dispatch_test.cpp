@@ -55,7 +55,7 @@ TEST_F(ToolTest, PacketOfTheTwin) {
   for (size_t i = 0; i < table->capacity; ++i)
     ASSERT_EQ(reinterpret_cast<const abi::RaceRecord *>(table + 1)[i].key, 0u);
   EXPECT_EQ(counters(twin).checkedAccesses, 0u);
-  EXPECT_EQ(Runtime->poolsUsed, (std::set<uint64_t>{kKernargPool, kFinePool}));
+  EXPECT_EQ(Runtime->poolsUsed, (std::set<uint64_t>{kKernargPool, kFinePool, kDevicePool}));
   for (auto &[address, size] : Runtime->Memory)
     EXPECT_EQ(Runtime->AccessibleTo[reinterpret_cast<uint64_t>(address)], "2;");
   finishDispatch(twin, original.completion_signal);

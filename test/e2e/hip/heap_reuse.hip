@@ -5,11 +5,16 @@
 // RUN: %cc -DFIXED %s -o %t.fixed
 // RUN: %run90a -o check_streams=0 -- %t.fixed 2>&1 | FileCheck --check-prefix=FIXED %s
 // RUN: %run1030 -o check_streams=0 -- %t.fixed 2>&1 | FileCheck --check-prefix=FIXED %s
+// RUN: %run90a -o check_streams=0:hooks=device -- %t.fixed 2>&1 | FileCheck --check-prefix=FIXED %s
 // RUN: %cc %s -o %t
 // RUN: %status 66 %run90a -o check_streams=0 -- %t > %t.log 2>&1
 // RUN: FileCheck %s < %t.log
 // RUN: %status 66 %run1030 -o check_streams=0 -- %t > %t.32.log 2>&1
 // RUN: FileCheck %s < %t.32.log
+// RUN: %status 66 %run90a -o check_streams=0:hooks=device -- %t > %t.device.log 2>&1
+// RUN: FileCheck --check-prefix=DEVICE %s < %t.device.log
+// DEVICE-NOT: in reuse(
+// DEVICE: 2 races
 // FIXED-NOT: not checked
 // FIXED-DAG: 0 races
 // FIXED-DAG: result: ok

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Machine code of the twins: a kernel descriptor, a kernarg segment that grew by the context pointer (aligned to 8), no
-// calls of hooks, one of the check per LDS access and one per barrier, its LDS atomics. At -O0 the hidden arguments follow (56 bytes in code object version 4).
+// calls of hooks, one of a check per access (two in LDS, two in global memory), one per barrier and each of its two fences, one at the end, its LDS atomics. At -O0 the hidden arguments follow (56 bytes in code object version 4).
 // Functions in the order in which LLVM 22 writes them.
 // REQUIRES: llvm-22
 // RUN: %clang_hip --offload-arch=gfx90a -O2 -fpass-plugin=%plugin -S %s -o - | FileCheck -DBEFORE=16 -DAFTER=24 %s
@@ -30,10 +30,8 @@ extern "C" __global__ void transpose(const float *in, float *out) {
 // CHECK: ds_{{.*}}rtn
 // CHECK-LABEL: {{^}}transpose.wavesan:
 // CHECK: s_getpc_b64
-// CHECK-NEXT: s_add_u32 {{.*}}, __wavesan_check@rel32@lo+{{[0-9]+}}
-// CHECK: s_swappc
-// CHECK: s_swappc
-// CHECK: s_swappc
+// CHECK-NEXT: s_add_u32 {{.*}}, __wavesan_global_check@rel32@lo+{{[0-9]+}}
+// CHECK-COUNT-8: s_swappc
 // CHECK-NOT: s_{{swappc|call}}
 // CHECK: .amdhsa_kernel transpose.wavesan
 // CHECK: .amdhsa_group_segment_fixed_size 256

@@ -11,7 +11,7 @@ target triple = "amdgcn-amd-amdhsa"
 
 @tile = internal addrspace(3) global [64 x i32] poison, align 16
 
-; LINKED-NOT: {{(declare|define|call).*}}@__wavesan_{{[a-bd-z]|check_|c[^h]}}
+; LINKED-NOT: {{(declare|define|call).*}}@__wavesan_{{[a-bd-fh-z]|check_|c[^h]|global_(access|range)}}
 
 ; The original callee stays and the twin holds its body.
 ; CHECK-LABEL: define internal void @leaf(

@@ -13,18 +13,18 @@ declare ptr addrspace(1) @__ockl_dm_alloc(i64)
 declare void @__ockl_dm_dealloc(i64)
 declare i64 @__ockl_dm_nna(i64)
 
-; 5: atomic, read; 1 byte; agent; acquire.
+; Atomic, read; 1 byte; agent; acquire; no instruction of its own.
 ; CHECK-LABEL: define amdgpu_kernel void @k.wavesan(
 ; CHECK:      %p = call ptr addrspace(1) @__ockl_dm_alloc(i64 8)
 ; CHECK-NEXT: %[[FLAT:.*]] = addrspacecast ptr addrspace(1) %p to ptr
-; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %{{.*}}, ptr %[[FLAT]], i32 201326853, i32 {{[0-9]+}}, i1 false)
+; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %{{.*}}, ptr %[[FLAT]], i32 -1946156795, i32 {{[0-9]+}}, i1 false)
 ; CHECK-NEXT: call void @__wavesan_fence(
 ; CHECK:      call void @__wavesan_global_access(
 ; CHECK-NEXT: store i32 7, ptr addrspace(1) %p
-; 6: atomic, write; release.
+; Atomic, write; release.
 ; CHECK:      call void @__wavesan_fence(
 ; CHECK-NEXT: %[[BLOCK:.*]] = inttoptr i64 %i to ptr
-; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %{{.*}}, ptr %[[BLOCK]], i32 335544582, i32 {{[0-9]+}}, i1 true)
+; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %{{.*}}, ptr %[[BLOCK]], i32 -1811939066, i32 {{[0-9]+}}, i1 true)
 ; CHECK-NEXT: call void @__ockl_dm_dealloc(i64 %i)
 ; SITES-NOT: skip {{.*}}__ockl_dm_{{(de)?}}alloc
 ; SITES: skip 1: call of the device library (__ockl_dm_nna)

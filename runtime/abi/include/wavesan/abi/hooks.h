@@ -114,7 +114,8 @@ enum AccessBits : uint32_t {
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
 /// Of an instruction in inline assembly: one instruction of the machine, whatever the compiler does.
 constexpr uint32_t kAccessOneInstruction = 1u << 30;
-/// No instruction of its own: the global side of an asynchronous copy, the second half of a paired LDS instruction.
+/// No instruction of its own: the global side of an asynchronous copy, the second half of a paired LDS instruction; of
+/// AtomicDone: device free or malloc, without an access hook before it.
 constexpr uint32_t kAccessOfCopy = 1u << 31;
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
 constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
