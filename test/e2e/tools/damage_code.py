@@ -6,7 +6,7 @@
     damage_code.py WHAT INPUT OUTPUT
 
     cut-file      the second half of the whole file is missing
-    cut-bundle    the second half of each offload bundle is zeros, as after a write that did not finish
+    cut-bundle    the last code object of each offload bundle is zeros, as after a write that did not finish
     bundle-magic  the bundles do not begin as bundles do
     bundle-entry  the bundles' entries lie far outside of them
     elf-magic     the code objects do not begin as ELF files do
@@ -73,8 +73,8 @@ def damage(what, data):
             count += 1
             end = max(at + offset + size for _, offset, size in entries)
             if what == "cut-bundle":
-                middle = (at + end) // 2
-                data[middle:end] = bytes(end - middle)
+                last = at + max(offset for _, offset, _ in entries)
+                data[last:end] = bytes(end - last)
             elif what == "bundle-magic":
                 data[at:at + 4] = b"----"
             else:
