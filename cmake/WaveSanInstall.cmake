@@ -38,7 +38,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 math(EXPR next_minor "${LLVM_VERSION_MINOR} + 1")
 set(llvm "${LLVM_VERSION_MAJOR}")
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "clang-${llvm} (>= 1:${llvm}.${LLVM_VERSION_MINOR}~), clang-${llvm} (<< 1:${llvm}.${next_minor}~), lld-${llvm}")
+  "clang-${llvm} (>= 1:${llvm}.${LLVM_VERSION_MINOR}~), clang-${llvm} (<< 1:${llvm}.${next_minor}~), clang-tools-${llvm}, lld-${llvm}")
 # HIP may come from Debian or from ROCm's own packages.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libamdhip64-dev | hip-dev, rocm-device-libs, cmake (>= 3.25)")
 include(CPack)

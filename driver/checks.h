@@ -64,6 +64,9 @@ Check checkDeviceLibraries(const Machine &machine, const CompileLine &line, cons
 /// The lld that clang will run to link device code.
 Check checkLinker(const Machine &machine, const Compiler &compiler);
 
+/// The program of LLVM that joins device and host code of one object; Debian has it in a package of its own.
+Check checkBundler(const Machine &machine, const CompileLine &line, const Compiler &compiler);
+
 /// The directory in which clang puts its temporary files. Makes a file there and removes it.
 Check checkTemporaryDirectory(const Machine &machine);
 

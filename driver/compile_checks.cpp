@@ -219,6 +219,21 @@ Check checkLinker(const Machine &machine, const Compiler &compiler) {
   return {"linker", State::Ok, found.string() + " (LLD " + std::to_string(major) + ")"};
 }
 
+Check checkBundler(const Machine &machine, const CompileLine &line, const Compiler &compiler) {
+  const bool newDriver = std::find(line.args.begin(), line.args.end(), "--offload-new-driver") != line.args.end() &&
+                         std::find(line.args.begin(), line.args.end(), "--no-offload-new-driver") == line.args.end();
+  const char *const tool = newDriver ? "clang-linker-wrapper" : "clang-offload-bundler";
+  fs::path found = directoryOfCommand(machine, compiler.command) / tool; // clang's order, as for lld
+  if (!isFile(machine.at(fs::absolute(found))))
+    found = findInPath(machine, tool);
+  if (found.empty())
+    return {"bundler", State::Problem,
+            std::string("no ") + tool + " beside " + compiler.command +
+                " or in PATH, which puts device code into host objects; install clang-tools-" +
+                std::to_string(compiler.version.major)};
+  return {"bundler", State::Ok, found.string()};
+}
+
 Check checkTemporaryDirectory(const Machine &machine) {
   std::string directory, variable;
   for (const char *name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) // clang's order

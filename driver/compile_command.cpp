@@ -148,6 +148,8 @@ std::optional<Check> firstProblem(const Machine &machine, const Layout &layout, 
     checks.push_back(checkDeviceLibraries(machine, line, hip, compiler));
   if (!line.hostOnly && !line.assemblyOnly && !compiler.isHipcc)
     checks.push_back(checkLinker(machine, compiler));
+  if (!line.hostOnly && line.phase != CompilePhase::Preprocess && !compiler.isHipcc)
+    checks.push_back(checkBundler(machine, line, compiler));
   // Whoever names library directories may have HIP's library there.
   if (line.phase == CompilePhase::Link && !line.hasLibraryPath && !compiler.isHipcc)
     checks.push_back(checkHipRuntime(machine, hip));

@@ -90,10 +90,13 @@ int doctorCommand(const std::vector<std::string> &words) {
   checks.push_back(checkPlugin(layout, identity));
   std::optional<Compiler> compiler;
   checks.push_back(checkCompiler(machine, pluginTarget(identity), line.compiler, compiler, note));
-  if (compiler)
+  if (compiler) {
     checks.push_back(checkLinker(machine, *compiler));
-  else
+    checks.push_back(checkBundler(machine, line, *compiler));
+  } else {
     checks.push_back(notChecked("linker", "no compiler"));
+    checks.push_back(notChecked("bundler", "no compiler"));
+  }
 
   const HipInstall hip = findHip(machine, line, compiler ? compiler->version : Version());
   checks.push_back(checkHip(hip));

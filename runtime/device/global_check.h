@@ -137,7 +137,6 @@ struct GlobalPlatform {
     __scoped_atomic_fetch_max(&v.record->globalEvicted, loadShared(&v.record->globalGeneration) + 2, __ATOMIC_RELAXED,
                               __MEMORY_SCOPE_WRKGRP);
   }
-  WAVESAN_INLINE void notKept() { addCounter(&v.counters()->historyOverflow, 1); }
 };
 
 WAVESAN_INLINE void reportGlobal(const OrderView &of, Operation op, const core::GlobalFinding &found, uint64_t address,
@@ -228,12 +227,11 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
       core::GlobalFinding found = core::checkGlobalGranule(p, a);
       if (core::restsOnAtomics(found, a) && p.locationKnown())
         core::forgetAtomics(found);
-      constexpr uint32_t kLost = core::kFoundLost | core::kFoundLostAtomic;
       if (found.previous != 0 && found.order() == core::GlobalOrder::Unknown)
         addCounter(&v.counters()->orderUnknown, 1);
       else if (found.previous != 0)
         reportGlobal(v, op, found, address, uint32_t(next - address));
-      else if ((found.flags & kLost) != 0 && loadShared(&v.record->row) != 0)
+      else if ((found.flags & core::lossesThatCount(loadShared(&v.record->row))) != 0)
         addCounter(&v.counters()->historyOverflow, 1);
     }
     address = next;

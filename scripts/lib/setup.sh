@@ -12,11 +12,11 @@ wavesan_logs=
 
 # Debian packages, by what they are for. LLVM 22 comes from the bookworm-security suite.
 wavesan_packages=(
-  clang-$wavesan_llvm lld-$wavesan_llvm libclang-rt-$wavesan_llvm-dev   # compiles WaveSan and, with the plugin, HIP programs
+  clang-$wavesan_llvm clang-tools-$wavesan_llvm lld-$wavesan_llvm libclang-rt-$wavesan_llvm-dev  # compiles WaveSan and, with the plugin, HIP programs
   llvm-$wavesan_llvm-dev llvm-$wavesan_llvm-tools                       # the plugin and the engine; FileCheck and lit
   libamdhip64-dev libhsa-runtime-dev rocm-device-libs                   # AMD's HIP runtime, HSA headers, device libraries
   rocminfo                                                              # an HSA program for the tests
-  llvm-19-dev llvm-19-tools clang-19 lld-19 hipcc                       # tests: the plugin for another LLVM, and under hipcc
+  llvm-19-dev llvm-19-tools clang-19 clang-tools-19 lld-19 hipcc        # tests: the plugin for another LLVM, and under hipcc
   make dpkg-dev file                                                    # tests: build systems, the Debian package
   cmake ninja-build ccache g++ python3 python3-jsonschema               # build; validating reports
   libcli11-dev nlohmann-json3-dev libxxhash-dev zlib1g-dev libgtest-dev libbenchmark-dev  # libraries

@@ -5,6 +5,7 @@
 // in a given interleaving, pattern by pattern.
 #include "amdgcn_on_host.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <map>
@@ -499,6 +500,61 @@ TEST_F(GlobalRuntime, LostRecordsAreCounted) {
   d.wave(3).load(Flag, true);
   d.wave(3).write(Data);
   EXPECT_EQ(d.races().size() + d.Counters.historyOverflow, 1u);
+}
+
+TEST_F(GlobalRuntime, BytesThatManyReadAreNoLoss) {
+  // A stencil of bytes: neighbouring workgroups read different bytes of one granule, and nobody writes it.
+  Dispatch d(6, 1);
+  auto *bytes = reinterpret_cast<char *>(Data);
+  for (int round = 0; round < 2; ++round)
+    for (uint32_t g = 0; g < 6; ++g)
+      d.wave(g).read(bytes + (g + round) % 4, 1);
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, LostBytesCountWhenSomebodyWritesThem) {
+  auto *bytes = reinterpret_cast<char *>(Data);
+  // Each byte has one reader, at most two of which are kept: a write of any byte is a race or counted. So is an atomic.
+  for (const bool atomic : {false, true})
+    for (int written = 0; written < 4; ++written) {
+      Dispatch d(5, 1);
+      for (uint32_t g = 0; g < 4; ++g)
+        d.wave(g).read(bytes + g, 1);
+      EXPECT_EQ(d.races().size() + d.Counters.historyOverflow, 0u);
+      if (atomic)
+        d.wave(4).add(Data, false, false);
+      else
+        d.wave(4).write(bytes + written, 1);
+      EXPECT_EQ(d.races().size() + d.Counters.historyOverflow, 1u) << written;
+    }
+  // In any order of readers and whoever reads more than once.
+  int order[4] = {0, 1, 2, 3};
+  do {
+    for (int written = 0; written < 4; ++written) {
+      Dispatch d(5, 1);
+      for (const int g : order)
+        d.wave(g).read(bytes + g, 1);
+      d.wave(order[0]).read(bytes + order[3], 1);
+      d.wave(4).read(bytes + written, 1);
+      d.wave(4).write(bytes + written, 1);
+      EXPECT_EQ(d.races().size() + d.Counters.historyOverflow, 1u) << written;
+    }
+  } while (std::next_permutation(order, order + 4));
+  // Reading on is not counted: nobody writes.
+  Dispatch d(5, 1);
+  for (uint32_t g = 0; g < 5; ++g)
+    d.wave(g).read(bytes + g % 4, 1);
+  d.wave(4).load(Data, false);
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, LostWritesOfBytesAreCountedAtOnce) {
+  Dispatch d(4, 1);
+  auto *bytes = reinterpret_cast<char *>(Data);
+  for (uint32_t g = 0; g < 4; ++g)
+    d.wave(g).write(bytes + g, 1);
+  EXPECT_EQ(d.races().size(), 0u);
+  EXPECT_GT(d.Counters.historyOverflow, 0u);
 }
 
 } // namespace

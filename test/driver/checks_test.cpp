@@ -147,6 +147,24 @@ TEST(Linker, BesideTheCompilerOrInPath) {
   EXPECT_EQ(checkLinker(d.machine(), kClang).text, "/usr/lib/llvm-22/bin/lld");
 }
 
+TEST(Bundler, BesideTheCompilerOrInPath) {
+  Described d;
+  d.dir.write("usr/lib/llvm-22/bin/clang++", "");
+  std::filesystem::create_directories(d.dir.path() / "usr/bin");
+  std::filesystem::create_symlink("../lib/llvm-22/bin/clang++", d.dir.path() / "usr/bin/clang++-22");
+  const CompileLine line = lineFor({"a.hip"});
+  Check check = checkBundler(d.machine(), line, kClang);
+  EXPECT_TRUE(check.isProblem());
+  EXPECT_TRUE(contains(check.text, "install clang-tools-22")) << check.text;
+  d.dir.write("usr/bin/clang-offload-bundler", "");
+  EXPECT_EQ(checkBundler(d.machine(), line, kClang).text, "/usr/bin/clang-offload-bundler");
+  d.dir.write("usr/lib/llvm-22/bin/clang-offload-bundler", "");
+  EXPECT_EQ(checkBundler(d.machine(), line, kClang).text, "/usr/lib/llvm-22/bin/clang-offload-bundler");
+  EXPECT_TRUE(checkBundler(d.machine(), lineFor({"--offload-new-driver", "a.hip"}), kClang).isProblem());
+  EXPECT_FALSE(checkBundler(d.machine(), lineFor({"--offload-new-driver", "--no-offload-new-driver", "a.hip"}), kClang)
+                   .isProblem());
+}
+
 TEST(TemporaryDirectory, MustBeWritable) {
   Described d;
   Check check = checkTemporaryDirectory(d.machine());

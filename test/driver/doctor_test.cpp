@@ -54,6 +54,7 @@ protected:
               pluginText(kVersion, kLlvmMajor, kLlvmMinor, wavesan::abi::kAbiVersion));
     compiler("clang++-" + std::to_string(kLlvmMajor), kLlvmMajor, kLlvmMinor);
     Dir.write("tools/lld", "#!/bin/sh\necho LLD " + std::to_string(kLlvmMajor) + ".9\n", true);
+    Dir.write("tools/clang-offload-bundler", "", true);
     Dir.write("rocm/include/hip/hip_version.h",
               "#define HIP_VERSION_MAJOR 7\n#define HIP_VERSION_MINOR 1\n#define HIP_VERSION_PATCH 3\n");
     Dir.write("rocm/lib/libamdhip64.so.7.1.3", "");
@@ -122,7 +123,7 @@ const Words kCompile = {"--offload-arch=gfx90a", "a.hip", "-o", "a"};
 } // namespace
 
 TEST_F(Doctor, TheCompleteInstallationCompiles) {
-  for (const char *name : {"plugin", "compiler", "linker", "hip-headers", "hip-runtime", "device-libraries",
+  for (const char *name : {"plugin", "compiler", "linker", "bundler", "hip-headers", "hip-runtime", "device-libraries",
                            "temporary-directory", "compat-header", "wait-checker"})
     EXPECT_EQ(diagnosed(name, kCompile).first, "ok") << name << ": " << diagnosed(name, kCompile).second;
   Ended e = run({"cc", "--offload-arch=gfx90a", "a.hip"});
@@ -220,6 +221,18 @@ TEST_F(Doctor, MissingLinker) {
   fs::remove(at("tools/lld"));
   expectRefused("linker", "install lld-" + std::to_string(kLlvmMajor), kCompile);
   EXPECT_EQ(run({"cc", "--offload-arch=gfx90a", "-S", "a.hip"}).status, 0) << "-S links no device code";
+}
+
+TEST_F(Doctor, MissingBundler) {
+  fs::remove(at("tools/clang-offload-bundler"));
+  expectRefused("bundler", "no clang-offload-bundler beside", kCompile);
+  expectRefused("bundler", "install clang-tools-" + std::to_string(kLlvmMajor), kCompile);
+  EXPECT_EQ(run({"cc", "--offload-arch=gfx90a", "-fsyntax-only", "a.hip"}).status, 0) << "nothing is joined";
+  Words newDriver = kCompile;
+  newDriver.push_back("--offload-new-driver");
+  expectRefused("bundler", "no clang-linker-wrapper beside", newDriver);
+  Dir.write("tools/clang-linker-wrapper", "", true);
+  EXPECT_EQ(diagnosed("bundler", newDriver).first, "ok");
 }
 
 TEST_F(Doctor, OldLinker) {

@@ -34,10 +34,10 @@ TEST(GlobalPlan, NumbersOfWaves) {
 
 TEST(GlobalPlan, ManyWorkgroupsLeaveFewerGenerations) {
   abi::DispatchContext c = dispatch(1 << 20, 4);
-  EXPECT_EQ(globalShape(c)->generationBits, 13u);
-  c.gridSize[1] = 1 << 5;
+  EXPECT_EQ(globalShape(c)->generationBits, 12u);
+  c.gridSize[1] = 1 << 4;
   EXPECT_EQ(globalShape(c)->generationBits, 8u);
-  c.gridSize[1] = 1 << 6;
+  c.gridSize[1] = 1 << 5;
   EXPECT_FALSE(globalShape(c));
   c.gridSize[1] = c.gridSize[2] = 0xffffffffu;
   EXPECT_FALSE(globalShape(c));

@@ -149,7 +149,7 @@ class Steps:
             expect(" root/root " in line, f"not root's: {line}")
             expect(re.search(r" \./(usr/)?((bin|lib|include|share)/.*|(bin|lib|include|share)/)?( ->.*)?$", line), f"outside /usr: {line}")
         depends = run(["dpkg-deb", "-f", package, "Depends"])
-        for part in (f"clang-{self.llvm_major} (>=", f"clang-{self.llvm_major} (<<", f"lld-{self.llvm_major}", f"libllvm{self.llvm_major}", "libc6", "libstdc++6"):
+        for part in (f"clang-{self.llvm_major} (>=", f"clang-{self.llvm_major} (<<", f"clang-tools-{self.llvm_major}", f"lld-{self.llvm_major}", f"libllvm{self.llvm_major}", "libc6", "libstdc++6"):
             expect(part in depends, f"{part} is not in Depends: {depends}")
         root = os.path.join(work, "root")
         run(["dpkg", "-x", package, root])

@@ -23,8 +23,8 @@
 // CHECK: read {{.*}} at {{.*}}heap_reuse.hip:[[# @LINE + 35]]:
 // CHECK: write {{.*}} at {{.*}}heap_reuse.hip:[[# @LINE + 27]]:
 // CHECK: race: global memory write-write
-// CHECK: {{.*}}heap_reuse.hip:[[# @LINE + 46]]:
-// CHECK: {{.*}}heap_reuse.hip:[[# @LINE + 42]]:
+// CHECK-DAG: {{.*}}heap_reuse.hip:[[# @LINE + 46]]:
+// CHECK-DAG: {{.*}}heap_reuse.hip:[[# @LINE + 42]]:
 // CHECK: 2 races
 #include "twin.h"
 

@@ -36,7 +36,7 @@ static_assert(kAddressBits - kGlobalPageLog2 + kStampBits + 1 == 64);
 
 /// Bits for a wave's number and a generation together; the dispatch says how many of them are the generation's
 /// (core/global_slot.h).
-inline constexpr uint32_t kGlobalWhoBits = 35;
+inline constexpr uint32_t kGlobalWhoBits = 34;
 /// With fewer generations than that a dispatch is not checked: it has too many workgroups.
 inline constexpr uint32_t kLeastGenerationBits = 8, kMostGenerationBits = 24;
 

@@ -19,7 +19,8 @@
 // record. While only barriers order accesses, of the whole workgroup or of the whole grid, that hides no racy byte: two
 // records of different workgroups stand for any third, and two of different waves for any third of their workgroup.
 // With releases and acquires it may: the side's `lost` bit says so to whoever finds no race and knows something by
-// them. Records that do not stand for the lost one's bytes are counted at once.
+// them. Where the records that are left do not stand for the lost one's bytes, `lostBytes` says so to whoever conflicts
+// with such accesses and finds no race: neighbouring bytes that many waves read, as in a stencil, are no loss.
 #ifndef WAVESAN_CORE_GLOBAL_DETECTOR_H
 #define WAVESAN_CORE_GLOBAL_DETECTOR_H
 
@@ -59,8 +60,8 @@ enum GlobalFlags : uint32_t {
   kFoundLostAtomic = 1u << 6, ///< the same of atomics
   kFirstBefore = 1u << 7,     ///< of the own side's records: it comes before
   kSecondBefore = 1u << 8,
-  kLossHard = 1u << 9, ///< notKept()
-  kLossOwn = 1u << 10, ///< evictedOwn()
+  kLossOwn = 1u << 9,         ///< evictedOwn()
+  kFoundLostBytes = 1u << 10, ///< a side that it conflicts with lost a record, and others do not stand for its bytes
 };
 
 // Platform concept:
@@ -68,9 +69,8 @@ enum GlobalFlags : uint32_t {
 //   bool compareExchange(uint32_t slot, uint64_t expected, uint64_t desired)
 //   void publishBeforeLook()
 //   GlobalOrder order(uint32_t wave, uint32_t generation)   // also of the own wave
-//   uint32_t again(uint32_t)     // the same value, computed again where it is used: code of waves keeps little over a
-//   loop void evictedOwn()             // the accessor's wave: its record was not kept, two of its workgroup stand for
-//   it void notKept()                // a record was lost that none stands for
+//   uint32_t again(uint32_t)   // the same value, computed where it is used: code of waves keeps little over loops
+//   void evictedOwn()          // the accessor's wave: its record was not kept, two of its workgroup stand for it
 
 /// In bits, and so in few instructions: bytes, write and narrow of `want` are among those of `have`.
 constexpr bool coversGlobal(GlobalSlot have, GlobalSlot want) {
@@ -78,7 +78,7 @@ constexpr bool coversGlobal(GlobalSlot have, GlobalSlot want) {
 }
 /// The same but for the bytes.
 constexpr bool sameAccess(GlobalSlot a, GlobalSlot b) {
-  return ((a.bits() ^ b.bits()) & ~(GlobalSlot::kLost | GlobalSlot::kBytes)) == 0;
+  return ((a.bits() ^ b.bits()) & ~(GlobalSlot::kLost | GlobalSlot::kLostBytes | GlobalSlot::kBytes)) == 0;
 }
 
 /// What a record is to others, as the number of a bit: a plain write, a plain read, an atomic that reads only, one that
@@ -93,12 +93,15 @@ struct GlobalConflicts {
       : bits(!a.atomic ? (a.write ? 15u : 9u)
                        : (1u | uint32_t(a.write) << 1) |
                              (8u | uint32_t(a.write) << 2) * (0x10000u | uint32_t(a.narrow) << 8)) {}
-  constexpr bool any(uint32_t kind) const { return (bits >> kind & 1u) != 0; }
+  constexpr uint32_t any(uint32_t kind) const { return bits >> kind & 1u; } ///< 0 or 1
   constexpr bool with(uint32_t kind, GlobalSlot s, bool sameWorkgroup) const {
     const uint32_t other = bits >> 8 | (s.narrow() ? bits >> 16 : 0u);
     return ((bits | (sameWorkgroup ? 0u : other)) >> kind & 1u) != 0;
   }
 };
+
+/// GlobalSlot::kLostBytes unless other records stand for the bytes of the lost one.
+constexpr uint64_t lostBytes(bool stoodFor) { return stoodFor ? 0 : GlobalSlot::kLostBytes; }
 
 /// One row of the table above: the slot of the own side to write, 2 for none; what to write; and losses in `flags`.
 constexpr uint32_t chooseGlobal(GlobalSlot s0, GlobalSlot s1, const GlobalAccessor &a, uint64_t &desired,
@@ -132,13 +135,13 @@ constexpr uint32_t chooseGlobal(GlobalSlot s0, GlobalSlot s1, const GlobalAccess
   const uint32_t wave0 = s0.wave(a.generationBits), wave1 = s1.wave(a.generationBits);
   const uint32_t group0 = wave0 >> a.waveBits;
   if ((group0 == wave1 >> a.waveBits) & (group != group0)) {
-    flags |= coversGlobal(s0, s1) ? 0u : kLossHard;
+    desired |= lostBytes(coversGlobal(s0, s1));
     return 1;
   }
-  flags |= (coversGlobal(s0, want) & coversGlobal(s1, want) & (wave0 != wave1)) ? 0u : kLossHard;
-  flags |= group0 == group ? kLossOwn : 0u;
   desired = s0.bits() | GlobalSlot::kLost;
-  return s0.lost() ? 2 : 0; // nothing is left to do once the loss has been noted
+  desired |= lostBytes(coversGlobal(s0, want) & coversGlobal(s1, want) & (wave0 != wave1));
+  flags |= group0 == group ? kLossOwn : 0u;
+  return desired == s0.bits() ? 2 : 0; // nothing is left to do once the loss has been noted
 }
 
 /// Records the access and compares it with the others.
@@ -169,8 +172,9 @@ template <class Platform> inline GlobalFinding checkGlobalGranule(Platform &p, c
           found.flags |= i & 1 ? kSecondBefore : kFirstBefore;
       }
       // A side whose records cannot conflict with this access has lost nothing that could.
-      if (s.lost() & kinds.any(side == kAtomics ? 3u : side >> 1))
-        found.flags |= side == kAtomics ? kFoundLostAtomic : kFoundLost;
+      found.flags |= uint32_t(bits >> 63) * kinds.any(side == kAtomics ? 3u : side >> 1) << (side == kAtomics ? 6 : 5);
+      // Of atomics that have lost bytes: any, since scopes matter between atomics.
+      found.flags |= uint32_t(bits >> kGlobalWhoBits) & (kinds.any(side >> 1) | side >> 2) ? kFoundLostBytes : 0u;
       if (conflicts && order != GlobalOrder::Before &&
           (found.previous == 0 || (found.order() == GlobalOrder::Unknown && order != GlobalOrder::Unknown))) {
         found.previous = bits;
@@ -186,20 +190,22 @@ template <class Platform> inline GlobalFinding checkGlobalGranule(Platform &p, c
     if (choice != 2) {
       const uint64_t expected = choice == 0 ? mine0 : mine1;
       // A failure means that another publication succeeded. A loss that was noted stays noted.
-      if (p.compareExchange(own + choice, expected, desired | (expected & GlobalSlot::kLost)))
+      if (p.compareExchange(own + choice, expected,
+                            desired | (expected & (GlobalSlot::kLost | GlobalSlot::kLostBytes))))
         losses |= flags;
       p.publishBeforeLook();
       continue;
     }
-    losses |= flags;
-    if (losses & (kLossOwn | kLossHard)) {
-      if (losses & kLossOwn)
-        p.evictedOwn();
-      if (losses & kLossHard)
-        p.notKept();
-    }
+    if ((losses | flags) & kLossOwn)
+      p.evictedOwn();
     return found;
   }
+}
+
+/// Of an access that found no race: GlobalFlags that say it may have missed one. `row`: not 0 if its wave has acquired
+/// something.
+constexpr uint32_t lossesThatCount(uint32_t row) {
+  return kFoundLostBytes | (row != 0 ? kFoundLost | kFoundLostAtomic : 0u);
 }
 
 /// The last block resets its ticket: who has acquired all atomic writes of a location comes behind them. Does it

@@ -13,11 +13,12 @@ using abi::kGlobalWhoBits;
 
 /// A value type; 0 is "empty", therefore generations begin at 1.
 ///
-///     bit 63   62      61     57..60  35..56  0..34
-///     lost     narrow  write  bytes   site    wave's number, generation
+///     bit 63   62      61     57..60  35..56  34          0..33
+///     lost     narrow  write  bytes   site    lost bytes  wave's number, generation
 class GlobalSlot {
 public:
-  static constexpr uint64_t kLost = uint64_t(1) << 63, kBytes = uint64_t(15) << 57;
+  static constexpr uint64_t kLost = uint64_t(1) << 63, kBytes = uint64_t(15) << 57,
+                            kLostBytes = uint64_t(1) << kGlobalWhoBits;
   static constexpr uint64_t kConflicts = kBytes | uint64_t(3) << 61; ///< the more of these, the more it conflicts with
   constexpr GlobalSlot() = default;
   constexpr explicit GlobalSlot(uint64_t bits) : Bits(bits) {}
@@ -34,12 +35,13 @@ public:
   constexpr uint32_t site() const { return uint32_t(Bits >> kSiteShift) & 0x3fffffu; }
   constexpr uint32_t bytes() const { return uint32_t(Bits >> kBytesShift) & 15u; } ///< of the granule
   constexpr bool write() const { return (Bits >> 61 & 1) != 0; }
-  constexpr bool narrow() const { return (Bits >> 62 & 1) != 0; } ///< an atomic that reaches its workgroup only
-  constexpr bool lost() const { return (Bits & kLost) != 0; }     ///< its side could not keep a record
+  constexpr bool narrow() const { return (Bits >> 62 & 1) != 0; }       ///< an atomic that reaches its workgroup only
+  constexpr bool lost() const { return (Bits & kLost) != 0; }           ///< its side could not keep a record
+  constexpr bool lostBytes() const { return (Bits & kLostBytes) != 0; } ///< nor one that stands for the lost bytes
   constexpr uint64_t who() const { return Bits & ((uint64_t(1) << kGlobalWhoBits) - 1); }
 
 private:
-  static constexpr uint32_t kSiteShift = kGlobalWhoBits, kBytesShift = kSiteShift + 22;
+  static constexpr uint32_t kSiteShift = kGlobalWhoBits + 1, kBytesShift = kSiteShift + 22;
   static_assert(kBytesShift + 4 == 61);
   uint64_t Bits = 0;
 };
