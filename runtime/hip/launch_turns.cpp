@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "launch_turns.h"
 
-#include <atomic>
 #include <chrono>
 #include <shared_mutex>
 
@@ -17,31 +16,29 @@ std::shared_timed_mutex &turns() {
   static auto *const mutex = new std::shared_timed_mutex;
   return *mutex;
 }
-std::atomic<bool> graphsUsed{false}; ///< else launches need no turns
 thread_local bool inTurn = false;
 
 } // namespace
 
-LaunchTurn::LaunchTurn(Kind kind) : Outermost(!inTurn) {
-  if (!Outermost)
+void LaunchTurn::take(Kind kind) {
+  if (inTurn)
     return;
-  inTurn = true;
+  Outermost = inTurn = true;
   if (kind == Graph) {
-    graphsUsed.store(true, std::memory_order_relaxed);
+    GraphsUsed.store(true, std::memory_order_relaxed);
     if (turns().try_lock_for(kPatience))
       Held = Exclusive;
-  } else if (graphsUsed.load(std::memory_order_relaxed) && turns().try_lock_shared_for(kPatience)) {
+  } else if (turns().try_lock_shared_for(kPatience)) {
     Held = Shared;
   }
 }
 
-LaunchTurn::~LaunchTurn() {
+void LaunchTurn::giveBack() {
   if (Held == Exclusive)
     turns().unlock();
   else if (Held == Shared)
     turns().unlock_shared();
-  if (Outermost)
-    inTurn = false;
+  inTurn = false;
 }
 
 } // namespace wavesan::hip

@@ -7,6 +7,8 @@
 #ifndef WAVESAN_HIP_LAUNCH_TURNS_H
 #define WAVESAN_HIP_LAUNCH_TURNS_H
 
+#include <atomic>
+
 namespace wavesan::hip {
 
 /// Lives around a call of HIP about graphs (`Graph`), or that launches a kernel. Nested ones of one thread do nothing.
@@ -15,14 +17,24 @@ namespace wavesan::hip {
 class LaunchTurn {
 public:
   enum Kind { Graph, Kernel };
-  explicit LaunchTurn(Kind kind);
-  ~LaunchTurn();
+  explicit LaunchTurn(Kind kind) {
+    if (kind == Graph || GraphsUsed.load(std::memory_order_relaxed))
+      take(kind);
+  }
+  ~LaunchTurn() {
+    if (Outermost)
+      giveBack();
+  }
   LaunchTurn(const LaunchTurn &) = delete;
   LaunchTurn &operator=(const LaunchTurn &) = delete;
 
 private:
+  void take(Kind kind);
+  void giveBack();
+
+  static inline std::atomic<bool> GraphsUsed{false}; ///< else launches need no turns
   enum { Nothing, Shared, Exclusive } Held = Nothing;
-  bool Outermost;
+  bool Outermost = false;
 };
 
 } // namespace wavesan::hip

@@ -27,7 +27,7 @@ void Decoder::matrixCall(CallBase &i, const MatrixShape &shape) {
   operands.broadcastSize = immediate(i, 3), operands.broadcastBlock = immediate(i, 4),
   operands.lanePattern = immediate(i, 5);
   operands.flushDenormals = StringRef(context.processor) == "gfx90a";
-  operands.ocp = StringRef(context.processor) != "gfx942";
+  operands.ocp = hasOcpFloats();
   // All lanes give their elements, so nothing may be rearranged here, where some are inactive.
   operands.perRegister = shape.isPacked() ? bytesOf(widthOf(i.getArgOperand(0))) : 1;
   const size_t registers = shape.perLane() / operands.perRegister;

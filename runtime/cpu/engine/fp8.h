@@ -15,10 +15,21 @@ namespace wavesan::cpu::engine {
 
 enum class Fp8 : uint8_t { E4M3, E5M2, E4M3Fnuz, E5M2Fnuz };
 
+constexpr Fp8 fp8Format(bool fiveBits, bool ocp) {
+  return fiveBits ? ocp ? Fp8::E5M2 : Fp8::E5M2Fnuz : ocp ? Fp8::E4M3 : Fp8::E4M3Fnuz;
+}
+
+struct Fp8Layout {
+  bool five; ///< bits of exponent, else four
+  bool one;  ///< zero, that of gfx942
+  int mantissaBits, bias;
+  constexpr explicit Fp8Layout(Fp8 format)
+      : five(format == Fp8::E5M2 || format == Fp8::E5M2Fnuz), one(format == Fp8::E4M3Fnuz || format == Fp8::E5M2Fnuz),
+        mantissaBits(five ? 2 : 3), bias((five ? 15 : 7) + one) {}
+};
+
 inline float fp8ToFloat(uint8_t bits, Fp8 format) {
-  const bool five = format == Fp8::E5M2 || format == Fp8::E5M2Fnuz,
-             one = format == Fp8::E4M3Fnuz || format == Fp8::E5M2Fnuz;
-  const int mantissaBits = five ? 2 : 3, bias = (five ? 15 : 7) + one;
+  const auto [five, one, mantissaBits, bias] = Fp8Layout(format);
   const int mantissa = bits & ((1 << mantissaBits) - 1), exponent = (bits & 0x7f) >> mantissaBits;
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   if (one ? bits == 0x80 : five ? exponent == 31 && mantissa != 0 : (bits & 0x7f) == 0x7f)
@@ -36,9 +47,7 @@ inline float fp8ToFloat(uint8_t bits, Fp8 format) {
 /// To nearest even. What is too large: infinity where there is one, else NaN (MODE.FP16_OVFL, which makes it the
 /// largest number, is off).
 inline uint8_t floatToFp8(float value, Fp8 format) {
-  const bool five = format == Fp8::E5M2 || format == Fp8::E5M2Fnuz,
-             one = format == Fp8::E4M3Fnuz || format == Fp8::E5M2Fnuz;
-  const int mantissaBits = five ? 2 : 3, bias = (five ? 15 : 7) + one;
+  const auto [five, one, mantissaBits, bias] = Fp8Layout(format);
   const uint8_t sign = std::signbit(value) ? 0x80 : 0;
   if (std::isnan(value))
     return one ? 0x80 : uint8_t(sign | 0x7f);

@@ -219,10 +219,6 @@ template <> struct Arithmetic<MatrixElement::Int8> {
   static int32_t done(int32_t sum, bool) { return sum; }
 };
 
-Fp8 formatOf(bool five, bool ocp) {
-  return five ? ocp ? Fp8::E5M2 : Fp8::E5M2Fnuz : ocp ? Fp8::E4M3 : Fp8::E4M3Fnuz;
-}
-
 template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
   using A = Arithmetic<E>;
   using Sum = typename A::Sum;
@@ -234,8 +230,8 @@ template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
     const uint32_t row = lane % rows, block = lane / rows % s.blocks, k = lane / (rows * s.blocks) * perLane + index;
     return (block * rows + row) * s.k + k;
   };
-  const Input inA{w, o.a, o.perRegister, o.flushDenormals, formatOf(s.fiveA, o.ocp)};
-  const Input inB{w, o.b, o.perRegister, o.flushDenormals, formatOf(s.fiveB, o.ocp)};
+  const Input inA{w, o.a, o.perRegister, o.flushDenormals, fp8Format(s.fiveA, o.ocp)};
+  const Input inB{w, o.b, o.perRegister, o.flushDenormals, fp8Format(s.fiveB, o.ocp)};
   for (uint32_t lane = 0; lane < kLanes; ++lane)
     for (uint32_t index = 0; index < perLane; ++index) {
       a[position(lane, index, s.m)] = A::element(inA, index, lane);
