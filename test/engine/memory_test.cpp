@@ -114,6 +114,47 @@ define amdgpu_kernel void @k(ptr addrspace(1) %in, ptr addrspace(1) %out) {
   }
 }
 
+// What the optimiser makes of several addresses at a time.
+TEST(Memory, ConstantExpressionsOfVectors) {
+  std::vector<uint32_t> out(64 * 4);
+  runText(std::string(R"(
+@lds = internal addrspace(3) global [64 x i32] poison, align 16
+%pair = type { i32, <2 x i32> }
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %t = call i32 @llvm.amdgcn.workitem.id.x()
+  %at = mul i32 %t, 16
+  %p = getelementptr i8, ptr addrspace(1) %out, i32 %at
+  %v = add <2 x i32> ptrtoint (<2 x ptr addrspace(3)> getelementptr (i8, <2 x ptr addrspace(3)> splat (ptr addrspace(3) @lds), <2 x i32> <i32 4, i32 12>) to <2 x i32>), splat (i32 1)
+  store <2 x i32> %v, ptr addrspace(1) %p
+  %q = getelementptr i8, ptr addrspace(1) %p, i32 8
+  %w = extractvalue %pair { i32 5, <2 x i32> ptrtoint (<2 x ptr addrspace(3)> getelementptr (i8, <2 x ptr addrspace(3)> splat (ptr addrspace(3) @lds), <2 x i32> <i32 8, i32 20>) to <2 x i32>) }, 1
+  store <2 x i32> %w, ptr addrspace(1) %q
+  store i32 %t, ptr addrspace(3) @lds
+  ret void
+}
+)") + kDeclarations,
+          linear(64, 64), arguments(out.data()), {.fixedLds = 256});
+  for (size_t i = 0; i < 64; ++i) {
+    EXPECT_EQ(out[4 * i], 5u);
+    EXPECT_EQ(out[4 * i + 1], 13u);
+    EXPECT_EQ(out[4 * i + 2], 8u);
+    EXPECT_EQ(out[4 * i + 3], 20u);
+  }
+}
+
+TEST(Memory, ConstantIndicesWiderThanAddresses) {
+  std::vector<uint32_t> out(64);
+  runText(std::string(R"(
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+  %p = getelementptr i32, ptr addrspace(1) %out, i128 73786976294838206471 ; 7 modulo 2^64
+  store i32 9, ptr addrspace(1) %p
+  ret void
+}
+)"),
+          linear(1, 1), arguments(out.data()));
+  EXPECT_EQ(out[7], 9u);
+}
+
 TEST(Memory, KernelArgumentsOfAllKinds) {
   struct Pair {
     int32_t a;

@@ -89,5 +89,8 @@ int main(int argc, char **argv) {
   put("suppressions", "filter", "a*;!ab?;app::*");
   put("options", "some", "seed=0x7:help:log_path='a:b',verbosity=1 kernels=\"x y\"\tmax_races=99999999999999999999");
   put("options", "wrong", "sede=1:seed=x:=:'':help=maybe");
+  for (const char *target : {"engine_ir", "pass_ir"})
+    for (const char kernel : {'\0', '\1', '\2', '\x80', '\x81', '\x82'})
+      put(target, "kernel" + std::to_string(uint8_t(kernel)), std::string({kernel, '\x05', 's', 'e', 'e', 'd'}));
   return 0;
 }

@@ -45,7 +45,7 @@ void Decoder::visitGetElementPtrInst(GetElementPtrInst &i) {
     }
     const uint64_t scale = it.getSequentialElementStride(layout);
     if (number) {
-      offset += int64_t(uint64_t(number->getSExtValue()) * scale);
+      offset += int64_t(uint64_t(number->getValue().sextOrTrunc(64).getSExtValue()) * scale);
       continue;
     }
     Operand x = operand(index);

@@ -128,8 +128,8 @@ Decoder::Registers Decoder::useConstant(const Constant &c) {
     return known->second;
   const ArrayRef<Leaf> leaves = leavesOf(c.getType());
   SmallVector<Register, 8> regs;
-  // LDS and private addresses as generic pointers exist only at run time: computed before each use.
-  if (dependsOnWave(c)) {
+  // Computed before each use.
+  if (needsCode(c)) {
     if (auto *e = dyn_cast<ConstantExpr>(&c)) {
       Instruction *asInstruction = e->getAsInstruction();
       const Instruction *outer = current;

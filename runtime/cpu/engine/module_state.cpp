@@ -251,16 +251,18 @@ bool ModuleState::initialise(const Constant &value, std::byte *to, std::string &
   return true;
 }
 
-bool dependsOnWave(const Constant &constant) {
+bool needsCode(const Constant &constant) {
   if (isa<GlobalValue>(constant))
     return false;
+  if (isa<ConstantExpr>(constant) && constant.getType()->isVectorTy())
+    return true;
   if (auto *e = dyn_cast<ConstantExpr>(&constant); e && e->getOpcode() == Instruction::AddrSpaceCast) {
     const auto from = spaceOf(e->getOperand(0)->getType()->getPointerAddressSpace());
     if (from != Space::Flat && spaceOf(e->getType()->getPointerAddressSpace()) == Space::Flat)
       return true;
   }
   for (const Use &u : constant.operands())
-    if (auto *c = dyn_cast<Constant>(u.get()); c && dependsOnWave(*c))
+    if (auto *c = dyn_cast<Constant>(u.get()); c && needsCode(*c))
       return true;
   return false;
 }

@@ -58,9 +58,9 @@ private:
   bool initialise(const llvm::Constant &value, std::byte *to, std::string &error) const;
 };
 
-/// True if the value of `constant` depends on where the workgroup's LDS or a lane's private memory lies: it casts
-/// an LDS or private address to a generic pointer.
-bool dependsOnWave(const llvm::Constant &constant);
+/// True if `constant` is executed like an instruction: it depends on where the workgroup's LDS or a lane's private memory
+/// lies (it casts an LDS or private address to a generic pointer), or is an expression of vectors.
+bool needsCode(const llvm::Constant &constant);
 
 } // namespace wavesan::cpu::engine
 
