@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "hsa_support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -287,6 +288,61 @@ TEST_F(QueueTest, HardwareLimitsAreErrors) {
   p.workgroup_size_x = 1024;
   submit(queue(8), p);
   EXPECT_TRUE(becomes(done, 0));
+}
+
+TEST_F(QueueTest, SignalsThatDoNotExistAreErrors) {
+  hsa_signal_t inside = signal(1), s = signal(1);
+  inside.handle += 8; // no record begins there
+  for (const hsa_signal_t none : {hsa_signal_t{8}, hsa_signal_t{64}, hsa_signal_t{~uint64_t(0)}, inside}) {
+    EXPECT_EQ(hsa_signal_destroy(none), HSA_STATUS_ERROR_INVALID_SIGNAL);
+    hsa_amd_barrier_value_packet_t value{};
+    value.header.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE;
+    value.header.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE;
+    value.signal = none;
+    hsa_amd_barrier_value_packet_t completed{};
+    completed.header = value.header;
+    completed.completion_signal = none;
+    const auto fails = [&](const auto &packet) {
+      ErrorLog log;
+      log.completion = s;
+      hsa_queue_t *q = queue(8, recordError, &log);
+      hsa_signal_t later = signal(1);
+      testing::internal::CaptureStderr();
+      submit(q, packet);
+      submit(q, append(1, later));
+      EXPECT_TRUE(becomes(later, -1));
+      EXPECT_NE(testing::internal::GetCapturedStderr().find("does not exist"), std::string::npos);
+      EXPECT_EQ(log.status, uint32_t(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT));
+      EXPECT_EQ(log.calls, 1);
+    };
+    fails(append(1, none));
+    fails(barrier(true, {none}, {0}));
+    fails(barrier(false, {s, none}, {0}));
+    fails(barrier(true, {}, none));
+    fails(value);
+    fails(completed);
+  }
+  EXPECT_EQ(Log[0], 0u);
+}
+
+TEST_F(QueueTest, PacketsBehindAFailureFailInSilence) {
+  ErrorLog log;
+  log.completion = signal(1);
+  hsa_queue_t *q = queue(8, recordError, &log);
+  PointerArgument arguments{Log};
+  testing::internal::CaptureStderr();
+  submit(q, dispatch(kernelObject(Executable, "unsupported.kd"), &arguments, log.completion));
+  hsa_kernel_dispatch_packet_t unknown = append(1, signal(1));
+  unknown.header = HSA_PACKET_TYPE_AGENT_DISPATCH;
+  submit(q, unknown);
+  submit(q, append(1, {64}));
+  hsa_signal_t later = signal(1);
+  submit(q, barrier(true, {}, later));
+  EXPECT_TRUE(becomes(later, -1));
+  EXPECT_EQ(hsa_signal_load_relaxed(unknown.completion_signal), -1);
+  EXPECT_EQ(log.calls, 1);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
 }
 
 TEST_F(QueueTest, KernelWithoutIrSaysWhatToDo) {

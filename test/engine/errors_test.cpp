@@ -294,6 +294,9 @@ TEST(Errors, InvalidLaunches) {
                 {"1024"});
   expectOutcome(run(*program, "k", linear(0, 64), arguments(uint64_t(0), big), options), Outcome::InvalidLaunch,
                 {"zero"});
+  // 2^64 workgroups are not none.
+  expectOutcome(run(*program, "k", {{1u << 31, 1u << 31, 4}, {1, 1, 1}}, arguments(uint64_t(0), big), options),
+                Outcome::InvalidLaunch, {"2^64"});
 }
 
 TEST(Errors, ReadsBeyondTheKernargSegment) {

@@ -92,5 +92,10 @@ int main(int argc, char **argv) {
   for (const char *target : {"engine_ir", "pass_ir"})
     for (const char kernel : {'\0', '\1', '\2', '\x80', '\x81', '\x82'})
       put(target, "kernel" + std::to_string(uint8_t(kernel)), std::string({kernel, '\x05', 's', 'e', 'e', 'd'}));
+  // header, setup, workgroup, grid x, grid y and z, private, group, kernel, completion; then a barrier and a vendor
+  // packet
+  put("agent_queue", "some",
+      std::string("\2\0\1\0\x40\0\x40\1\0\0\1\0\0\0\0\0\0\0\0\0\1", 21) + std::string("\3\0\1\0\2\0\0\1", 8) +
+          std::string("\0\0\2\1\1", 5));
   return 0;
 }

@@ -89,6 +89,14 @@ void PacketProcessor::run() {
 
 void PacketProcessor::execute(const AqlPacket &packet, uint64_t index) {
   const void *bytes = &packet;
+  // At the same place in packets of all types.
+  const hsa_signal_t completion = static_cast<const hsa_kernel_dispatch_packet_t *>(bytes)->completion_signal;
+  if (Failed)
+    return failSignal(completion, nowNs(), nowNs());
+  if (completion.handle != 0 && !isSignal(completion))
+    return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
+                "the completion signal of a packet of type " + std::to_string(packet.type()) + " does not exist", {0},
+                nowNs());
   switch (packet.type()) {
   case HSA_PACKET_TYPE_KERNEL_DISPATCH:
     return executeDispatch(*static_cast<const hsa_kernel_dispatch_packet_t *>(bytes), index);
@@ -101,14 +109,12 @@ void PacketProcessor::execute(const AqlPacket &packet, uint64_t index) {
   default:
     fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
          "a queue was given a packet of type " + std::to_string(packet.type()) + ", which the CPU agent cannot execute",
-         static_cast<const hsa_kernel_dispatch_packet_t *>(bytes)->completion_signal, nowNs());
+         completion, nowNs());
   }
 }
 
 void PacketProcessor::executeDispatch(const hsa_kernel_dispatch_packet_t &packet, uint64_t index) {
   const uint64_t start = nowNs();
-  if (Failed)
-    return failSignal(packet.completion_signal, start, start);
   DispatchResult result = runDispatch(packet, PublicQueue, index, Cancel);
   if (result.status == HSA_STATUS_SUCCESS)
     return completeSignal(packet.completion_signal, start, nowNs());
@@ -119,9 +125,11 @@ void PacketProcessor::executeDispatch(const hsa_kernel_dispatch_packet_t &packet
 
 void PacketProcessor::executeBarrier(const hsa_barrier_and_packet_t &packet, bool all) {
   const uint64_t start = nowNs();
-  if (Failed)
-    return failSignal(packet.completion_signal, start, start);
   bool failedDependency = false;
+  for (hsa_signal_t dependency : packet.dep_signal)
+    if (dependency.handle != 0 && !isSignal(dependency))
+      return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "a barrier packet waits for a signal that does not exist",
+                  packet.completion_signal, start);
   Current.store(State::Waiting, std::memory_order_release);
   signalEvents().wait(
       [&] {
@@ -148,12 +156,13 @@ void PacketProcessor::executeBarrier(const hsa_barrier_and_packet_t &packet, boo
 
 void PacketProcessor::executeVendor(const hsa_amd_barrier_value_packet_t &packet) {
   const uint64_t start = nowNs();
-  if (Failed)
-    return failSignal(packet.completion_signal, start, start);
   if (packet.header.AmdFormat != HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
     return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
                 "vendor packets of format " + std::to_string(packet.header.AmdFormat) +
                     " are not supported by the CPU agent",
+                packet.completion_signal, start);
+  if (packet.signal.handle != 0 && !isSignal(packet.signal))
+    return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "a barrier packet waits for a signal that does not exist",
                 packet.completion_signal, start);
   Current.store(State::Waiting, std::memory_order_release);
   if (packet.signal.handle)

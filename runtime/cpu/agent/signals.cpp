@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "signals.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -17,14 +18,14 @@ public:
   amd_signal_t *take() {
     std::lock_guard lock(Mutex);
     if (Free.empty()) {
-      constexpr size_t count = 256;
-      auto *block =
-          static_cast<amd_signal_t *>(std::aligned_alloc(alignof(amd_signal_t), count * sizeof(amd_signal_t)));
+      auto *block = static_cast<Block *>(std::aligned_alloc(alignof(Block), sizeof(Block)));
       if (!block)
         return nullptr;
-      std::memset(static_cast<void *>(block), 0, count * sizeof(amd_signal_t));
-      for (size_t i = count; i-- > 0;)
-        Free.push_back(&block[i]);
+      std::memset(static_cast<void *>(block), 0, sizeof(Block));
+      for (size_t i = kBlockSignals; i-- > 0;)
+        Free.push_back(&block->signals[i]);
+      block->next = Blocks.load(std::memory_order_relaxed);
+      Blocks.store(block, std::memory_order_release);
     }
     amd_signal_t *record = Free.back();
     Free.pop_back();
@@ -41,9 +42,24 @@ public:
     return true;
   }
 
+  bool contains(uint64_t handle) const {
+    for (const Block *b = Blocks.load(std::memory_order_acquire); b; b = b->next) {
+      const uint64_t offset = handle - reinterpret_cast<uint64_t>(b->signals);
+      if (offset < sizeof(b->signals))
+        return offset % sizeof(amd_signal_t) == 0;
+    }
+    return false;
+  }
+
 private:
+  static constexpr size_t kBlockSignals = 256;
+  struct Block {
+    amd_signal_t signals[kBlockSignals];
+    const Block *next;
+  };
   std::mutex Mutex;
   std::vector<amd_signal_t *> Free;
+  std::atomic<const Block *> Blocks{nullptr}; ///< each is complete when it gets here
 };
 
 SignalPool &signalPool() {
@@ -66,6 +82,8 @@ void finishSignal(hsa_signal_t s, uint64_t startNs, uint64_t endNs, bool failed)
 }
 
 } // namespace
+
+bool isSignal(hsa_signal_t s) { return s.handle != 0 && signalPool().contains(s.handle); }
 
 EventCount &signalEvents() {
   static EventCount &events = *new EventCount;

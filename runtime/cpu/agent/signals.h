@@ -26,9 +26,10 @@ inline constexpr uint64_t kSignalPollNs = 2'000'000;
 
 inline amd_signal_t *signalRecord(hsa_signal_t s) { return reinterpret_cast<amd_signal_t *>(s.handle); }
 inline int64_t signalValue(hsa_signal_t s) { return __atomic_load_n(&signalRecord(s)->value, __ATOMIC_ACQUIRE); }
-inline bool isLiveSignal(hsa_signal_t s) {
-  return s.handle != 0 && s.handle % alignof(amd_signal_t) == 0 && signalRecord(s)->kind != AMD_SIGNAL_KIND_INVALID;
-}
+/// The handle of a signal that this runtime has made, destroyed or not: its record may be looked at. Packets are
+/// memory, and anything may stand there.
+bool isSignal(hsa_signal_t s);
+inline bool isLiveSignal(hsa_signal_t s) { return isSignal(s) && signalRecord(s)->kind != AMD_SIGNAL_KIND_INVALID; }
 bool signalConditionHolds(hsa_signal_condition32_t condition, int64_t value, int64_t compare);
 
 /// A new signal of kind USER. Handle 0 when memory is exhausted.

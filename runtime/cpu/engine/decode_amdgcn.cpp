@@ -57,28 +57,17 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
   };
   const auto kind = floatKindOf(i.getType());
   switch (id) {
-  case Intrinsic::amdgcn_workitem_id_x:
-    return waveBank(kWaveBankWorkitem + 0);
-  case Intrinsic::amdgcn_workitem_id_y:
-    return waveBank(kWaveBankWorkitem + 1);
-  case Intrinsic::amdgcn_workitem_id_z:
-    return waveBank(kWaveBankWorkitem + 2);
-  case Intrinsic::amdgcn_workgroup_id_x:
-    return waveBank(kWaveBankWorkgroup + 0);
-  case Intrinsic::amdgcn_workgroup_id_y:
-    return waveBank(kWaveBankWorkgroup + 1);
-  case Intrinsic::amdgcn_workgroup_id_z:
-    return waveBank(kWaveBankWorkgroup + 2);
-  case Intrinsic::amdgcn_implicitarg_ptr:
-    return launchBank(kImplicitArg);
-  case Intrinsic::amdgcn_dispatch_ptr:
-    return launchBank(kDispatchPtr);
-  case Intrinsic::amdgcn_queue_ptr:
-    return launchBank(kQueuePtr);
-  case Intrinsic::amdgcn_kernarg_segment_ptr:
-    return launchBank(kKernargPtr);
-  case Intrinsic::amdgcn_dispatch_id:
-    return launchBank(kDispatchId);
+  case Intrinsic::amdgcn_workitem_id_x: return waveBank(kWaveBankWorkitem + 0);
+  case Intrinsic::amdgcn_workitem_id_y: return waveBank(kWaveBankWorkitem + 1);
+  case Intrinsic::amdgcn_workitem_id_z: return waveBank(kWaveBankWorkitem + 2);
+  case Intrinsic::amdgcn_workgroup_id_x: return waveBank(kWaveBankWorkgroup + 0);
+  case Intrinsic::amdgcn_workgroup_id_y: return waveBank(kWaveBankWorkgroup + 1);
+  case Intrinsic::amdgcn_workgroup_id_z: return waveBank(kWaveBankWorkgroup + 2);
+  case Intrinsic::amdgcn_implicitarg_ptr: return launchBank(kImplicitArg);
+  case Intrinsic::amdgcn_dispatch_ptr: return launchBank(kDispatchPtr);
+  case Intrinsic::amdgcn_queue_ptr: return launchBank(kQueuePtr);
+  case Intrinsic::amdgcn_kernarg_segment_ptr: return launchBank(kKernargPtr);
+  case Intrinsic::amdgcn_dispatch_id: return launchBank(kDispatchId);
   case Intrinsic::amdgcn_wavefrontsize:
     alias(&i, constant(Width::B32, context.waveSize));
     return true;
@@ -87,8 +76,7 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     return true;
 
   // Synchronisation.
-  case Intrinsic::amdgcn_s_barrier:
-    return emit(barrier()), true;
+  case Intrinsic::amdgcn_s_barrier: return emit(barrier()), true;
   case Intrinsic::amdgcn_s_barrier_signal:
   case Intrinsic::amdgcn_s_barrier_wait:
     if (id == Intrinsic::amdgcn_s_barrier_wait && int16_t(immediate(i, 0)) >= 0) {
@@ -112,17 +100,14 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     emit(namedBarrier(abi::NamedBarrierOperation::Join)).a = address;
     return true;
   }
-  case Intrinsic::amdgcn_s_barrier_leave:
-    emit(namedBarrier(abi::NamedBarrierOperation::Leave));
-    return true;
+  case Intrinsic::amdgcn_s_barrier_leave: emit(namedBarrier(abi::NamedBarrierOperation::Leave)); return true;
   case Intrinsic::amdgcn_ds_gws_barrier: {
     const Register waves = use1(argument(0)), number = use1(argument(1));
     Op &op = emit(gridBarrier());
     op.a = waves, op.b = number;
     return true;
   }
-  case Intrinsic::amdgcn_ds_gws_init:
-    return emit(nop()), true; // the barrier itself says how many take part
+  case Intrinsic::amdgcn_ds_gws_init: return emit(nop()), true; // the barrier itself says how many take part
   case Intrinsic::amdgcn_s_sleep:
   case Intrinsic::amdgcn_s_sleep_var:
     emit(sleepOp());
@@ -152,10 +137,8 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     emit(clockOp()).d = d[0];
     return true;
   }
-  case Intrinsic::amdgcn_endpgm:
-    return emit(endProgram()), true;
-  case Intrinsic::amdgcn_unreachable:
-    return emit(unreachable()), true;
+  case Intrinsic::amdgcn_endpgm: return emit(endProgram()), true;
+  case Intrinsic::amdgcn_unreachable: return emit(unreachable()), true;
 
   case Intrinsic::amdgcn_is_shared:
   case Intrinsic::amdgcn_is_private: {
@@ -163,36 +146,22 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     emitLanes(isSpace(id == Intrinsic::amdgcn_is_shared ? Space::Lds : Space::Private), result(&i), p);
     return true;
   }
-  case Intrinsic::amdgcn_addrspacecast_nonnull:
-    return spaceCast(i, *argument(0)), true;
+  case Intrinsic::amdgcn_addrspacecast_nonnull: return spaceCast(i, *argument(0)), true;
 
   // Floating point.
-  case Intrinsic::amdgcn_rcp:
-    return floatUnaryCall(i, FloatUnary::Rcp), true;
-  case Intrinsic::amdgcn_rsq:
-    return floatUnaryCall(i, FloatUnary::Rsq), true;
-  case Intrinsic::amdgcn_sqrt:
-    return floatUnaryCall(i, FloatUnary::Sqrt), true;
-  case Intrinsic::amdgcn_fract:
-    return floatUnaryCall(i, FloatUnary::Fract), true;
-  case Intrinsic::amdgcn_exp2:
-    return floatUnaryCall(i, FloatUnary::Exp2), true;
-  case Intrinsic::amdgcn_log:
-    return floatUnaryCall(i, FloatUnary::Log2), true;
-  case Intrinsic::amdgcn_sin:
-    return floatUnaryCall(i, FloatUnary::SinTurns), true;
-  case Intrinsic::amdgcn_cos:
-    return floatUnaryCall(i, FloatUnary::CosTurns), true;
-  case Intrinsic::amdgcn_tanh:
-    return floatUnaryCall(i, FloatUnary::Tanh), true;
-  case Intrinsic::amdgcn_frexp_mant:
-    return floatUnaryCall(i, FloatUnary::FrexpMant), true;
-  case Intrinsic::amdgcn_fmul_legacy:
-    return floatBinaryCall(i, FloatBinary::MulLegacy), true;
-  case Intrinsic::amdgcn_fma_legacy:
-    return floatTernaryCall(i, FloatTernary::FmaLegacy), true;
-  case Intrinsic::amdgcn_fmed3:
-    return floatTernaryCall(i, FloatTernary::Med3), true;
+  case Intrinsic::amdgcn_rcp: return floatUnaryCall(i, FloatUnary::Rcp), true;
+  case Intrinsic::amdgcn_rsq: return floatUnaryCall(i, FloatUnary::Rsq), true;
+  case Intrinsic::amdgcn_sqrt: return floatUnaryCall(i, FloatUnary::Sqrt), true;
+  case Intrinsic::amdgcn_fract: return floatUnaryCall(i, FloatUnary::Fract), true;
+  case Intrinsic::amdgcn_exp2: return floatUnaryCall(i, FloatUnary::Exp2), true;
+  case Intrinsic::amdgcn_log: return floatUnaryCall(i, FloatUnary::Log2), true;
+  case Intrinsic::amdgcn_sin: return floatUnaryCall(i, FloatUnary::SinTurns), true;
+  case Intrinsic::amdgcn_cos: return floatUnaryCall(i, FloatUnary::CosTurns), true;
+  case Intrinsic::amdgcn_tanh: return floatUnaryCall(i, FloatUnary::Tanh), true;
+  case Intrinsic::amdgcn_frexp_mant: return floatUnaryCall(i, FloatUnary::FrexpMant), true;
+  case Intrinsic::amdgcn_fmul_legacy: return floatBinaryCall(i, FloatBinary::MulLegacy), true;
+  case Intrinsic::amdgcn_fma_legacy: return floatTernaryCall(i, FloatTernary::FmaLegacy), true;
+  case Intrinsic::amdgcn_fmed3: return floatTernaryCall(i, FloatTernary::Med3), true;
   case Intrinsic::amdgcn_frexp_exp: {
     const auto source = floatKindOf(argument(0)->getType());
     const Operand x = operand(argument(0)), d = result(&i);
@@ -239,36 +208,24 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     if (kind != FloatKind::Double)
       return fail("this type"), true;
     return miscCall(i, Misc::TrigPreop), true;
-  case Intrinsic::amdgcn_cvt_pkrtz:
-    return miscCall(i, Misc::CvtPkRtz), true;
-  case Intrinsic::amdgcn_cvt_pk_u16:
-    return miscCall(i, Misc::CvtPkU16), true;
-  case Intrinsic::amdgcn_cvt_pk_i16:
-    return miscCall(i, Misc::CvtPkI16), true;
-  case Intrinsic::amdgcn_cvt_pknorm_i16:
-    return miscCall(i, Misc::CvtPkNormI16), true;
-  case Intrinsic::amdgcn_cvt_pknorm_u16:
-    return miscCall(i, Misc::CvtPkNormU16), true;
+  case Intrinsic::amdgcn_cvt_pkrtz: return miscCall(i, Misc::CvtPkRtz), true;
+  case Intrinsic::amdgcn_cvt_pk_u16: return miscCall(i, Misc::CvtPkU16), true;
+  case Intrinsic::amdgcn_cvt_pk_i16: return miscCall(i, Misc::CvtPkI16), true;
+  case Intrinsic::amdgcn_cvt_pknorm_i16: return miscCall(i, Misc::CvtPkNormI16), true;
+  case Intrinsic::amdgcn_cvt_pknorm_u16: return miscCall(i, Misc::CvtPkNormU16), true;
 
   case Intrinsic::amdgcn_cvt_f32_fp8:
-  case Intrinsic::amdgcn_cvt_f32_bf8:
-    return fp8Call(i, fp8FromByte(), id == Intrinsic::amdgcn_cvt_f32_bf8), true;
+  case Intrinsic::amdgcn_cvt_f32_bf8: return fp8Call(i, fp8FromByte(), id == Intrinsic::amdgcn_cvt_f32_bf8), true;
   case Intrinsic::amdgcn_cvt_pk_f32_fp8:
-  case Intrinsic::amdgcn_cvt_pk_f32_bf8:
-    return fp8Call(i, fp8FromPair(), id == Intrinsic::amdgcn_cvt_pk_f32_bf8), true;
+  case Intrinsic::amdgcn_cvt_pk_f32_bf8: return fp8Call(i, fp8FromPair(), id == Intrinsic::amdgcn_cvt_pk_f32_bf8), true;
   case Intrinsic::amdgcn_cvt_pk_fp8_f32:
-  case Intrinsic::amdgcn_cvt_pk_bf8_f32:
-    return fp8Call(i, fp8ToPair(), id == Intrinsic::amdgcn_cvt_pk_bf8_f32), true;
+  case Intrinsic::amdgcn_cvt_pk_bf8_f32: return fp8Call(i, fp8ToPair(), id == Intrinsic::amdgcn_cvt_pk_bf8_f32), true;
 
   // Integers.
-  case Intrinsic::amdgcn_perm:
-    return miscCall(i, Misc::Perm), true;
-  case Intrinsic::amdgcn_alignbyte:
-    return miscCall(i, Misc::AlignByte), true;
-  case Intrinsic::amdgcn_sad_u8:
-    return miscCall(i, Misc::Sad8), true;
-  case Intrinsic::amdgcn_lerp:
-    return miscCall(i, Misc::Lerp), true;
+  case Intrinsic::amdgcn_perm: return miscCall(i, Misc::Perm), true;
+  case Intrinsic::amdgcn_alignbyte: return miscCall(i, Misc::AlignByte), true;
+  case Intrinsic::amdgcn_sad_u8: return miscCall(i, Misc::Sad8), true;
+  case Intrinsic::amdgcn_lerp: return miscCall(i, Misc::Lerp), true;
   case Intrinsic::amdgcn_ubfe:
   case Intrinsic::amdgcn_sbfe:
     if (widthOf(&i) != Width::B32)
@@ -279,19 +236,15 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
     if (widthOf(&i) != Width::B32)
       return fail("this type"), true;
     return miscCall(i, id == Intrinsic::amdgcn_mul_u24 ? Misc::MulU24 : Misc::MulI24), true;
-  case Intrinsic::amdgcn_mulhi_u24:
-    return miscCall(i, Misc::MulHiU24), true;
-  case Intrinsic::amdgcn_mulhi_i24:
-    return miscCall(i, Misc::MulHiI24), true;
-  case Intrinsic::amdgcn_sffbh:
-    return intUnaryCall(i, IntUnary::FindMsbS, 0), true;
+  case Intrinsic::amdgcn_mulhi_u24: return miscCall(i, Misc::MulHiU24), true;
+  case Intrinsic::amdgcn_mulhi_i24: return miscCall(i, Misc::MulHiI24), true;
+  case Intrinsic::amdgcn_sffbh: return intUnaryCall(i, IntUnary::FindMsbS, 0), true;
   case Intrinsic::amdgcn_udot4:
   case Intrinsic::amdgcn_sdot4:
     if (immediate(i, 3))
       return fail("clamping"), true;
     return miscCall(i, id == Intrinsic::amdgcn_udot4 ? Misc::UDot4 : Misc::SDot4), true;
-  default:
-    return false;
+  default: return false;
   }
 }
 
@@ -341,14 +294,10 @@ bool Decoder::decodeCrossLaneIntrinsic(CallBase &i, unsigned id) {
     return false;
   };
   switch (id) {
-  case Intrinsic::amdgcn_mbcnt_lo:
-    return plain(mbcnt(false), {0, 1}), true;
-  case Intrinsic::amdgcn_mbcnt_hi:
-    return plain(mbcnt(true), {0, 1}), true;
-  case Intrinsic::amdgcn_ballot:
-    return plain(ballot(widthOf(&i)), {0}), true;
-  case Intrinsic::amdgcn_inverse_ballot:
-    return plain(inverseBallot(widthOf(argument(0))), {0}), true;
+  case Intrinsic::amdgcn_mbcnt_lo: return plain(mbcnt(false), {0, 1}), true;
+  case Intrinsic::amdgcn_mbcnt_hi: return plain(mbcnt(true), {0, 1}), true;
+  case Intrinsic::amdgcn_ballot: return plain(ballot(widthOf(&i)), {0}), true;
+  case Intrinsic::amdgcn_inverse_ballot: return plain(inverseBallot(widthOf(argument(0))), {0}), true;
   case Intrinsic::amdgcn_icmp: {
     static constexpr IntCompare kCompares[] = {IntCompare::Eq,  IntCompare::Ne,  IntCompare::Ugt, IntCompare::Uge,
                                                IntCompare::Ult, IntCompare::Ule, IntCompare::Sgt, IntCompare::Sge,
@@ -380,10 +329,8 @@ bool Decoder::decodeCrossLaneIntrinsic(CallBase &i, unsigned id) {
     op.a = flag.regs[0], op.d = d[0];
     return true;
   }
-  case Intrinsic::amdgcn_readfirstlane:
-    return eachLeaf(i, readFirstLane, nullptr), true;
-  case Intrinsic::amdgcn_readlane:
-    return eachLeaf(i, readLane, argument(1)), true;
+  case Intrinsic::amdgcn_readfirstlane: return eachLeaf(i, readFirstLane, nullptr), true;
+  case Intrinsic::amdgcn_readlane: return eachLeaf(i, readLane, argument(1)), true;
   case Intrinsic::amdgcn_writelane: {
     const Registers value = use(argument(0)), old = use(argument(2));
     const Register lane = use1(argument(1));
@@ -397,10 +344,8 @@ bool Decoder::decodeCrossLaneIntrinsic(CallBase &i, unsigned id) {
     }
     return true;
   }
-  case Intrinsic::amdgcn_ds_bpermute:
-    return plain(bpermute(halves), {0, 1}), true;
-  case Intrinsic::amdgcn_ds_permute:
-    return plain(permute(halves), {0, 1}), true;
+  case Intrinsic::amdgcn_ds_bpermute: return plain(bpermute(halves), {0, 1}), true;
+  case Intrinsic::amdgcn_ds_permute: return plain(permute(halves), {0, 1}), true;
   case Intrinsic::amdgcn_ds_swizzle: {
     const uint32_t pattern = immediate(i, 1) & 0xffff;
     plain(swizzle(), {0})->sub = pattern;
@@ -447,26 +392,16 @@ bool Decoder::decodeCrossLaneIntrinsic(CallBase &i, unsigned id) {
     if (only32(&i))
       plain(permlane64(), {0});
     return true;
-  case Intrinsic::amdgcn_wave_reduce_add:
-    return reduce(WaveReduce::Add);
-  case Intrinsic::amdgcn_wave_reduce_sub:
-    return reduce(WaveReduce::Sub);
-  case Intrinsic::amdgcn_wave_reduce_umin:
-    return reduce(WaveReduce::UMin);
-  case Intrinsic::amdgcn_wave_reduce_umax:
-    return reduce(WaveReduce::UMax);
-  case Intrinsic::amdgcn_wave_reduce_min:
-    return reduce(WaveReduce::SMin);
-  case Intrinsic::amdgcn_wave_reduce_max:
-    return reduce(WaveReduce::SMax);
-  case Intrinsic::amdgcn_wave_reduce_and:
-    return reduce(WaveReduce::And);
-  case Intrinsic::amdgcn_wave_reduce_or:
-    return reduce(WaveReduce::Or);
-  case Intrinsic::amdgcn_wave_reduce_xor:
-    return reduce(WaveReduce::Xor);
-  default:
-    return false;
+  case Intrinsic::amdgcn_wave_reduce_add: return reduce(WaveReduce::Add);
+  case Intrinsic::amdgcn_wave_reduce_sub: return reduce(WaveReduce::Sub);
+  case Intrinsic::amdgcn_wave_reduce_umin: return reduce(WaveReduce::UMin);
+  case Intrinsic::amdgcn_wave_reduce_umax: return reduce(WaveReduce::UMax);
+  case Intrinsic::amdgcn_wave_reduce_min: return reduce(WaveReduce::SMin);
+  case Intrinsic::amdgcn_wave_reduce_max: return reduce(WaveReduce::SMax);
+  case Intrinsic::amdgcn_wave_reduce_and: return reduce(WaveReduce::And);
+  case Intrinsic::amdgcn_wave_reduce_or: return reduce(WaveReduce::Or);
+  case Intrinsic::amdgcn_wave_reduce_xor: return reduce(WaveReduce::Xor);
+  default: return false;
   }
 }
 
@@ -475,9 +410,8 @@ bool joinsLanes(const Instruction &i) {
   StringRef name = intrinsic ? intrinsic->getCalledFunction()->getName() : StringRef();
   if (!name.consume_front("llvm.amdgcn."))
     return false;
-  for (const char *prefix :
-       {"ballot", "icmp", "fcmp", "readfirstlane", "readlane", "writelane", "ds.bpermute", "ds.permute", "ds.swizzle",
-        "mov.dpp", "update.dpp", "permlane", "wave.reduce", "wave.barrier"})
+  for (const char *prefix : {"ballot", "icmp", "fcmp", "readfirstlane", "readlane", "writelane", "ds.bpermute", "ds.permute",
+                             "ds.swizzle", "mov.dpp", "update.dpp", "permlane", "wave.reduce", "wave.barrier"})
     if (name.starts_with(prefix))
       return true;
   return false;

@@ -4,8 +4,8 @@
 // Turns one IR function into operations.
 //
 // Every scalar of every value has a register, assigned when the value is defined. Instructions that only rename
-// scalars (extracts, inserts, shuffles, freezes, casts that keep the bits) define their result as the registers of
-// their operands and cost nothing. That is safe although loops write registers again: in SSA form every path from a new
+// scalars (extracts, inserts, shuffles, freezes, casts that keep the bits) define their result as the registers of their
+// operands and cost nothing. That is safe although loops write registers again: in SSA form every path from a new
 // definition of the operand to a use of the result passes through the result's own definition.
 //
 // What cannot be decoded becomes an operation that faults, by name, when lanes reach it.
@@ -41,8 +41,8 @@ struct KernelContext {
   const llvm::Function *kernel = nullptr;
   uint32_t waveSize = 64;
   std::string processor;      ///< of the target: "gfx90a"
-  bool copiesAsync = false;   ///< the module has asynchronous copies
-  bool isTwin = false;        ///< the kernel calls hooks
+  bool copiesAsync = false; ///< the module has asynchronous copies
+  bool isTwin = false;      ///< the kernel calls hooks
   uint32_t gfxMajor = 9;      ///< generation of the target: some cross-lane operations differ
   uint32_t fixedLdsBytes = 0; ///< group_segment_fixed_size
   LdsLayout lds;
@@ -54,8 +54,8 @@ struct KernelContext {
     Width width;
     uint64_t bytes;
   };
-  std::vector<Argument> arguments;         ///< one entry for each leaf
-  std::vector<std::string> argumentErrors; ///< arguments the engine cannot hold
+  std::vector<Argument> arguments;                                  ///< one entry for each leaf
+  std::vector<std::string> argumentErrors;                          ///< arguments the engine cannot hold
   llvm::DenseMap<const llvm::Argument *, std::vector<Register>> argumentRegisters;
   uint64_t explicitBytes = 0; ///< the hidden arguments follow, 8-byte aligned
   uint32_t launchBankBytes = 0;
@@ -139,9 +139,7 @@ private:
   void fail(const llvm::Twine &what);
   bool failed() const { return !failure.empty(); }
   llvm::ArrayRef<Leaf> leavesOf(llvm::Type *type);
-  Width widthOf(const llvm::Value *v) {
-    return leavesOf(v->getType()).empty() ? Width::B8 : leavesOf(v->getType())[0].width;
-  }
+  Width widthOf(const llvm::Value *v) { return leavesOf(v->getType()).empty() ? Width::B8 : leavesOf(v->getType())[0].width; }
   uint32_t bitsOf(llvm::Type *type) { return leavesOf(type).empty() ? 0 : leavesOf(type)[0].bits; }
   bool passesLike(llvm::FunctionType &a, llvm::FunctionType &b);
   bool isOdd(llvm::Type *type);

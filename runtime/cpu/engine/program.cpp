@@ -143,14 +143,20 @@ const engine::Function *ProgramImpl::functionAt(LaunchState &state, uint64_t add
   return program.decode(*static_cast<Kernel *>(state.kernel), *f);
 }
 
+static uint32_t workgroupsAlong(const Launch &l, int axis) {
+  return uint32_t((uint64_t(l.grid[axis]) + l.workgroup[axis] - 1) / l.workgroup[axis]);
+}
+
 std::string ProgramImpl::checkLaunch(const Launch &l, const Kernel &k) const {
-  uint64_t items = 1;
+  uint64_t items = 1, workgroups = 1;
   for (int axis = 0; axis < 3; ++axis) {
     if (!l.grid[axis] || !l.workgroup[axis])
       return "grid and workgroup sizes must not be zero";
     items *= l.workgroup[axis];
     if (items > kMaxWorkgroupItems)
       return "a workgroup has more than " + std::to_string(kMaxWorkgroupItems) + " work-items";
+    if (__builtin_mul_overflow(workgroups, workgroupsAlong(l, axis), &workgroups))
+      return "the grid has 2^64 workgroups or more";
   }
   if (k.context.lds.staticBytes > l.fixedLdsBytes)
     return "the kernel's LDS variables need " + std::to_string(k.context.lds.staticBytes) +
@@ -232,7 +238,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   Shape shape;
   shape.count = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    shape.workgroups[axis] = uint32_t((uint64_t(launch.grid[axis]) + launch.workgroup[axis] - 1) / launch.workgroup[axis]);
+    shape.workgroups[axis] = workgroupsAlong(launch, axis);
     shape.count *= shape.workgroups[axis];
   }
   const uint32_t items = launch.workgroup[0] * launch.workgroup[1] * launch.workgroup[2];
