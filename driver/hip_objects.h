@@ -12,7 +12,8 @@
 
 namespace wavesan::driver {
 
-/// True if `line` links objects or archives of which one registers GPU code with HIP, and says nothing of HIP itself.
+/// True if `line` links objects or archives of which one registers GPU code with HIP, or objects of which one calls HIP
+/// (hipXyz is undefined in it), and says nothing of HIP itself.
 /// Files that cannot be read count as none: the linker will name them.
 bool linksHipObjects(const CompileLine &line);
 
