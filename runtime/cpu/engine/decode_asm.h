@@ -45,7 +45,8 @@ private:
   void decode();
 
   // Instructions; false: not of this kind.
-  bool decodeSync();
+  bool decodeSync(); // decode_asm_sync.cpp
+  bool decodeBarrier();
   bool decodeVector(); // decode_asm_alu.cpp
   bool decodeScalar();
   bool decodeCompare();
