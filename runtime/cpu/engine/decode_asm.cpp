@@ -237,6 +237,7 @@ void AsmDecoder::run() {
   const auto instructions = parseAsm(text, processor, d.context.waveSize, error);
   if (!instructions)
     return fail(error);
+  findWriteHooks(*instructions);
   for (const AsmInstruction &instruction : *instructions) {
     now = &instruction;
     decode();
