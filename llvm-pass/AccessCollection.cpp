@@ -201,7 +201,8 @@ private:
     if (std::optional<BufferAccess> Buffer = bufferAccess(I)) {
       if (Access *A = addBuffer(I, *Buffer, Layout.getTypeStoreSize(Buffer->Data), shortName(I)); A && A->isAtomic())
         // Executed by the level-2 cache; the intrinsic names neither scope nor order.
-        A->Ordering |= abi::atomicInfo(0, 0, abi::Scope::Agent, false, false);
+        A->Ordering |=
+            abi::atomicInfo(0, 0, abi::Scope::Agent, false, false) | (Buffer->Compare ? abi::kAtomicMayFail : 0u);
       return;
     }
     StringRef Name = I.getCalledFunction()->getName();

@@ -52,7 +52,11 @@ Expected<std::optional<AtomicFacts>> AtomicReader::atomic(const Instruction &I) 
   if (!Where)
     return Where.takeError();
   // A sequentially consistent load has no release half, a store no acquire half.
-  return AtomicFacts{*Where, isAcquireOrStronger(Ordering) && !isa<StoreInst>(I),
+  return AtomicFacts{*Where,
+                     isAcquireOrStronger(Ordering) && !isa<StoreInst>(I),
                      isReleaseOrStronger(Ordering) && !isa<LoadInst>(I),
-                     Ordering == AtomicOrdering::SequentiallyConsistent, AddressSpace, FailureRelaxed};
+                     Ordering == AtomicOrdering::SequentiallyConsistent,
+                     AddressSpace,
+                     isa<AtomicCmpXchgInst>(I),
+                     FailureRelaxed};
 }

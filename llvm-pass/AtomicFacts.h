@@ -30,10 +30,11 @@ struct AtomicFacts {
   ScopeFacts Where;
   bool Acquire, Release, SeqCst; ///< Acquire: of reads; Release: of writes
   unsigned AddressSpace;
-  bool FailureRelaxed; ///< a compare-exchange that acquires only when it succeeds
+  bool MayFail;        ///< a compare-exchange
+  bool FailureRelaxed; ///< one that acquires only when it succeeds
   /// The bits of atomicInfo() beyond those of accessInfo().
   uint32_t infoBits() const {
-    return abi::atomicInfo(0, 0, Where.Scope, Acquire, Release) |
+    return abi::atomicInfo(0, 0, Where.Scope, Acquire, Release) | (MayFail ? abi::kAtomicMayFail : 0u) |
            (Acquire && FailureRelaxed ? abi::kAtomicFailureRelaxed : 0u);
   }
 };

@@ -140,6 +140,10 @@ public:
       // What follows may not be executed, or more than once.
       AsmFacts Unknown;
       Unknown.Understood = false;
+      for (StringRef Any : Statements) {
+        size_t Behind = Any.find(' ');
+        noteNamedBarrier(Any.substr(0, Behind), Any.substr(std::min(Behind, Any.size())).trim(), Unknown);
+      }
       return Unknown;
     }
     place();
@@ -332,29 +336,30 @@ private:
   }
 
   bool readBarrier(StringRef Mnemonic, StringRef Rest) {
-    bool Whole = Mnemonic == "s_barrier";
-    bool Signal = Mnemonic == "s_barrier_signal" || Mnemonic == "s_barrier_signal_isfirst";
-    bool Wait = Mnemonic == "s_barrier_wait";
-    if (!Whole && !Signal && !Wait) {
-      // Others (init, join, leave) are of named barriers.
-      if (!Mnemonic.starts_with("s_barrier"))
-        return false;
-      Facts.NamedBarrier = true;
+    if (noteNamedBarrier(Mnemonic, Rest, Facts))
       return true;
-    }
-    if (!Whole) {
-      // -1: the workgroup; -3: the cluster, whose workgroups take part as wholes. The wait's operand has 16 bits.
-      std::optional<int64_t> Id = Args.constant(Rest);
-      if (!Id || (int16_t(*Id) != -1 && int16_t(*Id) != -3)) {
-        Facts.NamedBarrier = true;
-        return true;
-      }
-    }
-    if (Whole || Signal)
+    if (!Mnemonic.starts_with("s_barrier"))
+      return false;
+    if (!Mnemonic.starts_with("s_barrier_wait"))
       Events.push_back({-1, {AsmSync::BarrierArrive}});
-    if (Whole || Wait)
+    if (!Mnemonic.starts_with("s_barrier_signal"))
       Events.push_back({-1, {AsmSync::BarrierLeave}});
     return true;
+  }
+
+  /// Of a barrier that is no whole workgroup's.
+  bool noteNamedBarrier(StringRef Mnemonic, StringRef Rest, AsmFacts &Noted) const {
+    if (Mnemonic == "s_wakeup_barrier")
+      return Noted.WakesBarrier = true;
+    if (!Mnemonic.starts_with("s_barrier") || Mnemonic == "s_barrier")
+      return false;
+    if (Mnemonic == "s_barrier_signal" || Mnemonic == "s_barrier_signal_isfirst" || Mnemonic == "s_barrier_wait") {
+      // -1: the workgroup; -3: the cluster, whose workgroups take part as wholes. The wait's operand has 16 bits.
+      std::optional<int64_t> Id = Args.constant(Rest);
+      if (Id && (int16_t(*Id) == -1 || int16_t(*Id) == -3))
+        return false;
+    }
+    return Noted.NamedBarrier = true; // others (init, join, leave) are of named ones alone
   }
 
   /// Operands are separated by commas, modifiers by spaces behind the last operand.

@@ -47,7 +47,8 @@ struct AsmMemory {
 
 struct AsmFacts {
   bool Understood = true; ///< false: something in the text may access memory and is not checked
-  bool NamedBarrier = false;
+  bool NamedBarrier = false;  ///< operates on one, also in a text that is not understood
+  bool WakesBarrier = false;  ///< s_wakeup_barrier, likewise
   bool SplitReversed = false; ///< waits for a barrier and then signals it: no place for the hooks
   unsigned PartialLdsWaits = 0, PartialVmemWaits = 0; ///< waits for a count above zero
   std::vector<AsmMemory> Memory;                      ///< in the order of the text

@@ -164,12 +164,16 @@ void SiteRecorder::addKernel(const Function &Original, const Function &Twin, con
   Builder.kernels.push_back(Entry);
 }
 
-void SiteRecorder::addLeftOut(const Function &Original) {
+void SiteRecorder::addLeftOut(const Function &Original, StringRef Why) {
   abi::KernelEntry Entry{};
   Entry.original = intern(Original.getName());
   if (const DISubprogram *Debug = Original.getSubprogram()) {
     Entry.file = intern(fileName(Debug->getFile(), Debug));
     Entry.line = Debug->getLine();
   }
+  Entry.skipFirst = uint32_t(Builder.skips.size());
+  Entry.skipCount = Why.empty() ? 0 : 1;
+  if (!Why.empty())
+    Builder.skips.push_back({intern(Why), 1});
   Builder.kernels.push_back(Entry);
 }

@@ -74,8 +74,8 @@ public:
   uint32_t addSite(abi::SiteKind Kind, uint32_t Info, const llvm::Instruction &I, llvm::StringRef Variable,
                    llvm::StringRef Opcode, llvm::StringRef Stored = {});
   void addKernel(const llvm::Function &Original, const llvm::Function &Twin, const KernelSummary &Summary);
-  /// A kernel that the user wants unchecked: an entry without a twin.
-  void addLeftOut(const llvm::Function &Original);
+  /// A kernel that runs unchecked: an entry without a twin. `Why`: empty if the user wants it so.
+  void addLeftOut(const llvm::Function &Original, llvm::StringRef Why = {});
   /// A loop of the source (SourceLoops.h). One that has no site in it is left out of the table.
   void addLoop(const llvm::DISubprogram &Function, uint32_t FirstLine, uint32_t LastLine);
   /// A branch that decides between barriers, by their positions (abi::BranchEntry). `From` empty: wherever the last barrier

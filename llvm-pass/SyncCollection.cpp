@@ -128,15 +128,17 @@ private:
       break;
     case Intrinsic::amdgcn_s_barrier_signal:
     case Intrinsic::amdgcn_s_barrier_signal_isfirst:
-      if (!isWholeWorkgroup(I))
+      if (barrierNumber(I) >= 0)
         return numberedBarrier();
+      if (!isWholeWorkgroup(I))
+        return otherBarrier(I);
       Choice.Points.push_back({&I, SyncPoint::BarrierArrive});
       break;
     case Intrinsic::amdgcn_s_barrier_wait:
       if (isWholeWorkgroup(I))
         Choice.Points.push_back({&I, SyncPoint::BarrierLeave});
       else if (barrierNumber(I) < 0)
-        return createStringError("barrier " + Twine(barrierNumber(I)) + " is not supported");
+        return otherBarrier(I);
       else // whatever its number says, it waits for the barrier that the wave has joined
         return addNamed(I, abi::NamedBarrierOperation::Wait, false);
       break;
@@ -169,7 +171,7 @@ private:
       else if (amdgcnName(I) == "s.wait.asynccnt")
         addWaitOf(I, [&](WaitFacts &Wait) { Wait.async(count(I)); });
       else if (amdgcnName(I) == "s.wakeup.barrier")
-        return createStringError("s_wakeup_barrier is not supported");
+        return unfollowed(kWakesBarrier);
       break;
     }
     return Error::success();
@@ -192,11 +194,24 @@ private:
     return Error::success();
   }
 
-  /// Which variable has which number is decided when code is generated.
-  static Error numberedBarrier() {
-    return createStringError("named barriers by number and in inline assembly are not supported (by variable they are: "
-                             "__builtin_amdgcn_s_barrier_signal_var)");
+  Error unfollowed(const char *Why) {
+    Choice.Unfollowed = Why;
+    return Error::success();
   }
+  /// Which variable has which number is decided when code is generated, for a twin perhaps otherwise.
+  Error numberedBarrier() { return unfollowed(kNumberedBarrier); }
+  /// Of the trap handler.
+  static Error otherBarrier(const IntrinsicInst &I) {
+    return createStringError("barrier " + Twine(barrierNumber(I)) + " is not supported");
+  }
+
+  static constexpr const char *kNumberedBarrier =
+      "its named barriers are called by number or in inline assembly (by variable they are followed: "
+      "__builtin_amdgcn_s_barrier_signal_var)";
+  static constexpr const char *kWakesBarrier =
+      "it executes s_wakeup_barrier, of which is not documented what it does to waits for a barrier";
+  static constexpr const char *kReversedBarrier =
+      "inline assembly of it waits for a barrier and then signals it (in two texts they are followed)";
 
   void addPackedWait(IntrinsicInst &I) {
     if (!Target.HasPackedWait) {
@@ -222,8 +237,10 @@ private:
     AsmFacts Facts = readInlineAsm(Call, Target);
     if (Facts.NamedBarrier)
       return numberedBarrier();
+    if (Facts.WakesBarrier)
+      return unfollowed(kWakesBarrier);
     if (Facts.SplitReversed)
-      return createStringError("inline asm that waits for a barrier and then signals it is not supported");
+      return unfollowed(kReversedBarrier);
     Choice.PartialLdsWaits += Facts.PartialLdsWaits;
     Choice.PartialVmemWaits += Facts.PartialVmemWaits;
     auto Add = [&](const AsmSync &Sync, bool Before) {

@@ -48,10 +48,12 @@ struct SyncChoice {
   unsigned PartialVmemWaits = 0; ///< waits that count vector memory above zero
   unsigned PartialLdsWaits = 0;  ///< the same of LDS
   bool NamedBarriers = false;
+  /// Synchronisation that no hook can describe: why nothing can be said of accesses that it may order. Null: none.
+  const char *Unfollowed = nullptr;
 };
 
-/// `IsTwin`: returns end the kernel. Fails with one line on what cannot be modelled at all (named barriers that
-/// no variable names, unknown synchronisation scopes): ignoring it would report races that are none.
+/// `IsTwin`: returns end the kernel. Fails with one line on what no program may contain (unknown synchronisation
+/// scopes, the trap handler's barriers).
 llvm::Expected<SyncChoice> chooseSync(llvm::Function &F, bool IsTwin, const GpuTarget &Target);
 
 } // namespace wavesan

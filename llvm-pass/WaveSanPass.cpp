@@ -203,6 +203,21 @@ static void addReached(KernelSummary &Summary, const TwinFunction &Twin,
     }
 }
 
+/// Why a kernel can have no twin: it, or what it calls, synchronises by something that is not followed, which may order
+/// any two accesses. Empty: it can.
+static Expected<StringRef> whyUnfollowed(Function &Kernel, const GpuTarget &Target) {
+  for (Function *F : reachableFrom({&Kernel})) {
+    if (F->isDeclaration() || isRuntimeService(*F))
+      continue;
+    Expected<SyncChoice> Sync = chooseSync(*F, /*IsTwin=*/false, Target);
+    if (!Sync)
+      return Sync.takeError();
+    if (Sync->Unfollowed)
+      return Sync->Unfollowed;
+  }
+  return StringRef();
+}
+
 static void linkByMetadata(Module &M, const TwinSet &Set) {
   NamedMDNode *Node = M.getOrInsertNamedMetadata(abi::kTwinMetadata);
   for (const TwinFunction &Twin : Set.Twins)
@@ -247,12 +262,22 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     return true;
   });
   std::vector<GpuTarget> Targets;
+  SmallVector<Function *, 8> Followed;
   for (Function *Kernel : Facts->Kernels) {
     Expected<GpuTarget> Target = targetOf(*Kernel);
     if (!Target)
       return Target.takeError();
+    Expected<StringRef> Why = whyUnfollowed(*Kernel, *Target);
+    if (!Why)
+      return createStringError("kernel '" + demangle(Kernel->getName()) + "': " + toString(Why.takeError()));
+    if (!Why->empty()) {
+      Sites.addLeftOut(*Kernel, *Why);
+      continue;
+    }
+    Followed.push_back(Kernel);
     Targets.push_back(*Target);
   }
+  Facts->Kernels = Followed;
   LdsPlan Plan = planLds(M, *Facts);
   Expected<TwinSet> Set = cloneTwins(M, *Facts, Plan);
   if (!Set)

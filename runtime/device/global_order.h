@@ -161,6 +161,10 @@ WAVESAN_INLINE uint32_t makeVariable(const OrderView &v, uint64_t key) {
       storeDevice(&x->publisher, 0u);
       storeDevice(&x->publishedBound, 0u);
       storeDevice(&x->lost, 0u);
+      storeDevice(&x->ended, 0u);
+      storeDevice(&x->begun, 0u);
+      storeDevice(&x->announced, 0u);
+      storeDevice(&x->settled, 0u);
       deviceRelease();
       storeDevice(&x->state, abi::variableState(stamp, false));
       return at + 1;
@@ -179,45 +183,106 @@ WAVESAN_INLINE uint64_t keyInWorkgroup(const OrderView &v, uint64_t address) {
 }
 WAVESAN_INLINE bool hasKeyInWorkgroup(const OrderView &v) { return v.group() < 0xffffu; }
 
-/// What a release publishes.
+/// What an atomic of this info releases.
 struct Publication {
-  uint32_t complete; ///< own accesses of older generations
-  uint32_t epoch;    ///< barriers passed at the release
-  bool ofOthers;     ///< what the wave knew of others belongs to it
-  bool device;       ///< reaches other workgroups
+  uint32_t complete = 0; ///< own accesses of older generations
+  uint32_t epoch = 0;    ///< barriers passed at the release
+  bool ofOthers = false; ///< what the wave knew of others belongs to it
+  bool device = false;   ///< reaches other workgroups
+  bool any = false;
+  bool ofMany = false; ///< of a fence that reaches the workgroup: data that many lanes add to are no flags of it
+
+  WAVESAN_INLINE Publication(const OrderView &v, uint32_t info) {
+    const abi::Scope scope = abi::atomicScope(info);
+    if (scope < abi::Scope::Workgroup)
+      return;
+    device = scope >= abi::Scope::Agent;
+    if (abi::atomicReleases(info)) {
+      complete = uniform(v.record->globalComplete);
+      epoch = v.epoch();
+      ofOthers = any = true;
+    } else {
+      device = device && uniform(v.record->fenceComplete[abi::kFenceOfDevice]) != 0;
+      const uint32_t reach = device ? abi::kFenceOfDevice : abi::kFenceOfWorkgroup;
+      complete = uniform(v.record->fenceComplete[reach]);
+      epoch = uniform(v.record->fenceEpoch[reach]);
+      ofOthers = uniform(v.record->fenceVersion[reach]) == uniform(loadShared(&v.record->version));
+      any = complete != 0;
+      ofMany = !device;
+    }
+    any &= device || hasKeyInWorkgroup(v);
+  }
+  WAVESAN_INLINE uint64_t key(const OrderView &v, uint64_t address) const {
+    return device ? address : keyInWorkgroup(v, address);
+  }
+  /// A barrier too long ago is not known any more; then others' part is unknown.
+  WAVESAN_INLINE bool tooOld(const OrderView &v) const { return v.epoch() - epoch >= abi::kEpochBuffers; }
+  /// Up to where wave w of the own workgroup is published.
+  WAVESAN_INLINE uint32_t boundOf(const OrderView &v, uint32_t w) const {
+    return w == v.wave ? complete : v.boundByBarrier(w, tooOld(v) ? v.epoch() : epoch);
+  }
+  /// Others may know it from now on.
+  WAVESAN_INLINE void markReleased(const OrderView &v) const {
+    if (!device)
+      return;
+#pragma clang loop unroll(disable)
+    for (uint32_t w = 0; w < v.waveCount(); ++w)
+      maxDevice(&v.waveAt(v.number(w))->released, boundOf(v, w));
+  }
 };
 
-/// Publishes at one address of the whole wave. `continues`: the atomic reads what is there.
-WAVESAN_INLINE void publishAt(const OrderView &v, uint64_t key, const Publication &what, bool continues) {
-  const uint32_t index = makeVariable(v, key);
-  Variable *x = v.variable(index - 1);
-  const uint32_t self = v.self(), first = v.number(0), last = first + (1u << v.waveBits());
-  // A barrier too long ago is not known any more; then others' part is unknown.
-  const bool tooOld = v.epoch() - what.epoch >= abi::kEpochBuffers;
-  const auto boundOf = [&](uint32_t w) {
-    return w == v.wave ? what.complete : v.boundByBarrier(w, tooOld ? v.epoch() : what.epoch);
-  };
-  if (what.device)
+WAVESAN_INLINE void bump(Global<uint32_t> *counter, uint32_t by = 1) {
+  __scoped_atomic_fetch_add(counter, by, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+/// Stores so far to an address of the whole wave, as long as its variable is known. `one`: counts one more.
+WAVESAN_INLINE uint32_t storesAt(const OrderView &v, uint32_t location, bool one) {
+  auto *ended = &v.variable(location - 1)->ended;
+  uint32_t stores = 0;
+  if (isFirstActiveLane())
+    stores =
+        one ? __scoped_atomic_fetch_add(ended, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE) + 1 : loadDevice(ended);
+  return uniform(stores);
+}
+
+/// What is released could not be kept.
+WAVESAN_INLINE void loseRelease(const OrderView &v) {
 #pragma clang loop unroll(disable)
-    for (uint32_t w = 0; w < v.waveCount(); ++w)
-      maxDevice(&v.waveAt(first + w)->released, boundOf(w));
-  const auto lose = [&] {
-#pragma clang loop unroll(disable)
-    for (uint32_t w = 0; w < v.waveCount(); ++w)
-      storeDevice(&v.waveAt(first + w)->lost, 1u);
-    deviceRelease();
-    v.lost();
-  };
-  if (index == 0)
-    return lose();
-  const uint32_t publisher = uniform(loadDevice(&x->publisher));
-  if (publisher == self + 1 && uniform(loadDevice(&x->publishedBound)) == what.complete && what.ofOthers)
-    return; // the same fence again
-  uint32_t row = uniform(loadDevice(&x->row));
+  for (uint32_t w = 0; w < v.waveCount(); ++w)
+    storeDevice(&v.waveAt(v.number(w))->lost, 1u);
+  deviceRelease();
+  v.lost();
+}
+
+/// Publishes at one address of the whole wave, which has variable number index - 1. `continues`: the atomic reads what
+/// is there.
+WAVESAN_INLINE void publishAt(const OrderView &of, uint32_t index, uint64_t address, uint32_t info, bool continues) {
+  uint32_t row;
+  bool joins;
+  {
+    const OrderView v = of.fresh();
+    const Publication what(v, again(info));
+    what.markReleased(v);
+    if (index == 0)
+      return loseRelease(v);
+    Variable *x = v.variable(index - 1);
+    // A store ends sequences of every reach: the variable of the address itself counts them.
+    const uint32_t location = what.device ? index : uniform(findVariable(v, address));
+    const uint32_t ended = location == 0 ? 0 : storesAt(v, location, !continues);
+    // Else a release sequence begins here: with what the wave knows, and nothing else.
+    joins = continues && uniform(loadDevice(&x->begun)) == ended;
+    storeDevice(&x->begun, ended);
+    if (uniform(loadDevice(&x->publisher)) == v.self() + 1 &&
+        uniform(loadDevice(&x->publishedBound)) == what.complete && what.ofOthers)
+      return; // the same fence again
+    row = uniform(loadDevice(&x->row));
+  }
   if (row == 0) {
-    row = takeRow(v, key + v.group());
+    const OrderView v = of.fresh();
+    Variable *x = v.variable(index - 1);
+    row = takeRow(v, address + v.group());
     if (row == 0)
-      return lose();
+      return loseRelease(v);
     // Another wave may have been faster.
     uint32_t there = 0;
     if (isFirstActiveLane() && !compareExchangeDevice(&x->row, 0u, row))
@@ -228,106 +293,151 @@ WAVESAN_INLINE void publishAt(const OrderView &v, uint64_t key, const Publicatio
       row = there;
     }
   }
+  const OrderView v = of.fresh();
+  const Publication what(v, again(info));
+  Variable *x = v.variable(index - 1);
   Entry *to = v.rowAt(row);
-  const uint32_t known = uniform(loadShared(&v.record->row));
-  if (what.device) {
-    if (!continues) // the release sequence begins here: what the wave knows, and nothing else
-      together(0, v.entries(), [&](uint32_t i) {
-        storeDevice(&to[i], known != 0 && what.ofOthers ? loadDevice(&v.rowAt(known)[i]) : 0u);
-      });
-    else if (known != 0 && what.ofOthers)
-      joinRow(to, v.rowAt(known), 0, v.entries());
-    if (uniform(loadDevice(&v.own()->orderLost)) != 0 || (known != 0 && !what.ofOthers))
-      storeDevice(&x->lost, 1u);
-  } else if (known != 0 && what.ofOthers) {
-    joinRow(to, v.rowAt(known), first, last);
-  }
+  const uint32_t known = what.ofOthers ? uniform(loadShared(&v.record->row)) : 0, first = v.number(0);
+  const uint32_t begin = what.device ? 0 : first, end = what.device ? v.entries() : first + (1u << v.waveBits());
+  if (!joins)
+    together(begin, end, [&](uint32_t i) { storeDevice(&to[i], known != 0 ? loadDevice(&v.rowAt(known)[i]) : 0u); });
+  else if (known != 0)
+    joinRow(to, v.rowAt(known), begin, end);
+  const bool others = !what.ofOthers && uniform(loadShared(&v.record->row)) != 0;
+  if (what.device && (uniform(loadDevice(&v.own()->orderLost)) != 0 || others))
+    storeDevice(&x->lost, 1u);
 #pragma clang loop unroll(disable)
   for (uint32_t w = 0; w < v.waveCount(); ++w)
-    if (w == v.wave || !tooOld)
-      maxDevice(&to[first + w], boundOf(w));
-  if (tooOld)
+    if (w == v.wave || !what.tooOld(v))
+      maxDevice(&to[first + w], what.boundOf(v, w));
+  if (what.tooOld(v))
     storeDevice(&x->lost, 1u);
   storeDevice(&x->publishedBound, what.complete);
-  if (!continues)
-    storeDevice(&x->publisher, self + 1);
-  else if (publisher != self + 1 && !byOneLane([&] { return compareExchangeDevice(&x->publisher, 0u, self + 1); }))
+  const uint32_t self = v.self() + 1;
+  if (!joins)
+    storeDevice(&x->publisher, self);
+  else if (uniform(loadDevice(&x->publisher)) != self &&
+           !byOneLane([&] { return compareExchangeDevice(&x->publisher, 0u, self); }))
     storeDevice(&x->publisher, ~0u);
   deviceRelease();
 }
 
-/// Before an atomic that writes. `address` may differ between lanes.
-extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_release(uint64_t address, uint32_t recordOffset, uint32_t info) {
-  const OrderView v(uniform(recordOffset));
-  if (!v.enabled())
+/// What __wavesan_global_release() is called for. A release stands before the atomic that publishes it; that of a
+/// compare-exchange behind it, for nobody knows before whether it will succeed. It is announced before, and who
+/// acquires waits until nothing is announced any more.
+enum ReleaseStep : uint32_t { kReleases, kAnnounces, kFailed, kSucceeded };
+
+/// Before an atomic that writes, and behind a compare-exchange. `address` and `step` may differ between lanes.
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_release(uint64_t address, uint32_t recordOffset, uint32_t info,
+                                                             uint32_t step) {
+  makeUniform(recordOffset, info);
+  if (!OrderView(recordOffset).enabled())
     return;
-  makeUniform(info);
-  const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
-  const abi::Scope scope = abi::atomicScope(info);
-  const bool ordered = abi::atomicReleases(info);
-  const uint32_t version = uniform(loadShared(&v.record->version));
-  // What the two kinds of fences, or the atomic itself, publish.
-  bool wide = false, narrow = false;
-  uint32_t reach = abi::kFenceOfWorkgroup;
-  if (ordered) {
-    wide = scope >= abi::Scope::Agent;
-    narrow = !wide && scope >= abi::Scope::Workgroup;
-  } else {
-    wide = scope >= abi::Scope::Agent && uniform(v.record->fenceComplete[abi::kFenceOfDevice]) != 0;
-    reach = wide ? abi::kFenceOfDevice : abi::kFenceOfWorkgroup;
-    narrow = scope >= abi::Scope::Workgroup && uniform(v.record->fenceComplete[abi::kFenceOfWorkgroup]) != 0 && !wide;
-  }
-  const Publication what{ordered ? uniform(v.record->globalComplete) : uniform(v.record->fenceComplete[reach]),
-                         ordered ? v.epoch() : uniform(v.record->fenceEpoch[reach]),
-                         ordered || uniform(v.record->fenceVersion[reach]) == version, wide};
-  narrow &= hasKeyInWorkgroup(v);
-  bool open = wide || narrow;
-  // Data that many lanes add to are no flags of one workgroup.
+  // What a lane has done: bits of a word, since each truth value of a wave would take scalar registers.
+  enum : uint32_t { kPublished = 1, kCounted = 2 };
   constexpr uint32_t kMostFlags = 4;
-  uint32_t flags = 0;
+  const bool reads = (abi::accessBits(info) & abi::kAccessRead) != 0;
+  uint32_t done = 0, flags = 0;
 #pragma clang loop unroll(disable)
-  while (open && (wide || ordered || flags < kMostFlags)) {
+  while (done == 0) {
+    const OrderView v(again(recordOffset));
+    const Publication what(v, again(info));
+    if (!what.any || (what.ofMany && flags == kMostFlags))
+      break;
     ++flags;
     const uint64_t at = uniform(address);
-    if (at == address) {
-      publishAt(v, wide ? at : keyInWorkgroup(v, at), what, reads);
-      open = false;
+    if (at != address)
+      continue;
+    const uint32_t index = makeVariable(v, what.key(v, at));
+    if (uniform(step) == kAnnounces) {
+      what.markReleased(v);
+    } else if (const uint64_t wrote = __builtin_amdgcn_ballot_w64(step != kFailed)) {
+      if (uniform(step) >= kFailed && what.device && index != 0) { // before others may know the last write
+        if (isFirstActiveLane())
+          bump(&v.variable(index - 1)->writes, uint32_t(__builtin_popcountll(wrote)));
+        done = kCounted;
+      }
+      publishAt(v, index, at, info, reads);
     }
+    done |= kPublished;
+    if (uniform(step) == kReleases || index == 0)
+      continue;
+    Variable *x = v.fresh().variable(uniform(index) - 1);
+    deviceRelease();
+    if (isFirstActiveLane())
+      bump(uniform(step) == kAnnounces ? &x->announced : &x->settled);
+    deviceRelease();
   }
-  // Whoever has acquired the last write does not know this one.
-  const uint32_t index = findVariable(v, address);
-  if (index != 0)
-    __scoped_atomic_fetch_add(&v.variable(index - 1)->writes, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+  if (step == kAnnounces || step == kFailed)
+    return;
+  const OrderView v(again(recordOffset));
+  const uint32_t location = findVariable(v, address);
+  // A store that releases nothing ends release sequences all the same.
+  const bool ends = !reads && done == 0;
+  if (location != 0) {
+    Variable *x = v.variable(location - 1);
+    if (ends)
+      bump(&x->ended);
+    // Whoever has acquired the last write does not know this one.
+    if ((done & kCounted) == 0)
+      bump(&x->writes);
+  } else if (ends && hasKeyInWorkgroup(v)) {
+    if (const uint32_t index = findVariable(v, keyInWorkgroup(v, address)))
+      storeDevice(&v.variable(index - 1)->begun, ~0u);
+  }
 }
 
-/// Makes what one variable carries known to the wave, at once or by its next acquire fence.
-WAVESAN_INLINE void acquireAt(const OrderView &v, uint32_t index, bool now, bool device) {
+/// Waits until compare-exchanges that may have written what was read have released what they had to. If others never
+/// cease, what it would have known is counted as lost.
+WAVESAN_INLINE void awaitSettled(const OrderView &v, const Variable *x) {
+  constexpr uint32_t kPatience = 1024;
+#pragma clang loop unroll(disable)
+  for (uint32_t round = 0; round < kPatience; ++round) {
+    const uint32_t settled = uniform(loadDevice(&x->settled));
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
+    if (settled == uniform(loadDevice(&x->announced)))
+      return;
+    __builtin_amdgcn_s_sleep(1);
+  }
+  storeDevice(&v.own()->orderLost, 1u);
+  v.changed();
+  v.lost();
+}
+
+/// Makes what one variable carries known to the wave, at once or by its next acquire fence. `ended`: at the address.
+/// False if it carries nothing.
+WAVESAN_INLINE bool acquireAt(const OrderView &v, uint32_t index, uint32_t ended, bool now, bool device) {
   Variable *x = v.variable(index);
+  awaitSettled(v, x);
+  if (uniform(loadDevice(&x->begun)) != ended)
+    return false;
   const uint32_t row = uniform(loadDevice(&x->row)), publisher = uniform(loadDevice(&x->publisher));
   if (device && uniform(loadDevice(&x->lost)) != 0 && uniform(loadDevice(&v.own()->orderLost)) == 0) {
     storeDevice(&v.own()->orderLost, 1u);
     v.changed();
   }
   if (row == 0 || publisher == v.self() + 1)
-    return;
+    return row != 0;
   auto *mine = now ? &v.record->row : &v.record->pendingRow;
   uint32_t to = uniform(loadShared(mine));
   // One wave's releases are known as a whole if its last one is.
   if (to != 0 && publisher - 1 < v.entries() &&
       uniform(loadDevice(&v.rowAt(to)[publisher - 1])) >= uniform(loadDevice(&x->publishedBound)))
-    return;
+    return true;
   if (to == 0) {
     to = takeRow(v, (uint64_t(v.self()) << 1 | uint64_t(now)) + 1);
     if (to == 0) {
       storeDevice(&v.own()->orderLost, 1u);
       v.changed();
-      return v.lost();
+      v.lost();
+      return true;
     }
     storeShared(mine, to);
   }
   const uint32_t first = v.number(0), last = first + (1u << v.waveBits());
   if (joinRow(v.rowAt(to), v.rowAt(row), device ? 0 : first, device ? v.entries() : last) && now)
     v.changed();
+  return true;
 }
 
 /// Behind an atomic that reads.
@@ -341,19 +451,23 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_acquire(uint64_t address, u
   if (scope < abi::Scope::Workgroup)
     return;
   const bool device = scope >= abi::Scope::Agent;
+  uint32_t location = 0; // variable of each lane's address
 #pragma clang loop unroll(disable)
   for (uint32_t kind = 0; kind < 2; ++kind) {
     if (kind == 1 && !hasKeyInWorkgroup(v))
       break;
     uint32_t index = findVariable(v, kind == 0 ? address : keyInWorkgroup(v, address));
+    if (kind == 0)
+      location = index;
 #pragma clang loop unroll(disable)
     while (index != 0) {
       const uint32_t one = uniform(index);
       if (one == index) {
         // Lanes of a compare-exchange at one address: if one succeeded it acquires for the wave.
         const bool now = __builtin_amdgcn_ballot_w64(abi::executedAtomicAcquires(info, wrote != 0)) != 0;
-        acquireAt(v, one - 1, now, device && kind == 0);
-        if (device && kind == 0) {
+        const uint32_t place = uniform(location);
+        const uint32_t ended = place == 0 ? 0 : storesAt(v, place, false);
+        if (acquireAt(v, one - 1, ended, now, device && kind == 0) && device && kind == 0) {
           Variable *x = v.variable(one - 1);
           const uint32_t writes = uniform(loadDevice(&x->writes));
           if (now) {

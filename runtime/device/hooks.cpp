@@ -65,10 +65,10 @@ WAVESAN_INLINE bool isGlobal(const void *address) {
   return !__builtin_amdgcn_is_private((const __attribute__((address_space(0))) void *)address);
 }
 
-/// An atomic that writes may publish something.
+/// An atomic that writes may publish something; a compare-exchange only when it has succeeded.
 WAVESAN_INLINE void release(PrivateState *s, const void *address, uint32_t info) {
   if ((abi::accessBits(info) & abi::kAccessAtomic) && (abi::accessBits(info) & abi::kAccessWrite))
-    __wavesan_global_release(uint64_t(address), s->record, info);
+    __wavesan_global_release(uint64_t(address), s->record, info, (info & abi::kAtomicMayFail) ? kAnnounces : kReleases);
 }
 
 /// Longer than LDS is as long as LDS.
@@ -261,8 +261,11 @@ HOOK __wavesan_global_range(PrivateState *s, void *address, uint64_t length, uin
 HOOK __wavesan_atomic_done(PrivateState *s, void *address, uint32_t info, uint32_t, bool wrote) {
   if (info & abi::kAccessOfCopy) // device free: an atomic's own release is in the hook before it
     release(s, address, info);
-  if ((abi::accessBits(info) & abi::kAccessRead) && !isLds(address) && isGlobal(address))
+  if ((abi::accessBits(info) & abi::kAccessRead) && !isLds(address) && isGlobal(address)) {
+    if (info & abi::kAtomicMayFail)
+      __wavesan_global_release(uint64_t(address), s->record, info, wrote ? kSucceeded : kFailed);
     __wavesan_global_acquire(uint64_t(address), s->record, info, wrote);
+  }
 }
 HOOK __wavesan_grid_arrive(PrivateState *s, uint32_t) { __wavesan_global_grid(s->record, 0); }
 HOOK __wavesan_grid_leave(PrivateState *s, uint32_t) { __wavesan_global_grid(s->record, 1); }

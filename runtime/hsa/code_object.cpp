@@ -97,7 +97,8 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
       }
       auto original = metadata.find(originalName), twin = metadata.find(twinName);
       if (twinName.empty()) {
-        info.problem = "left out when it was compiled (--kernels or an ignore list)";
+        info.problem = info.skippedSites.empty() ? "left out when it was compiled (--kernels or an ignore list)"
+                                                 : info.skippedSites.begin()->first;
         object->Twins.insert_or_assign(std::move(originalName), std::move(info));
         continue;
       }

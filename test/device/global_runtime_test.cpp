@@ -98,6 +98,22 @@ public:
       if (acquire)
         fence(abi::kFenceAcquire | abi::kFenceImplied, scope);
     }
+    /// A compare-exchange, and its two halves.
+    void exchange(const void *p, bool acquire, bool release, bool wrote, abi::Scope scope = abi::Scope::Agent) {
+      begin(p, acquire, release, scope);
+      __wavesan_atomic_done(state(), const_cast<void *>(p), exchangeInfo(acquire, release, scope), d.Site - 1, wrote);
+      if (acquire)
+        fence(abi::kFenceAcquire | abi::kFenceImplied, scope);
+    }
+    void begin(const void *p, bool acquire, bool release, abi::Scope scope = abi::Scope::Agent) {
+      if (release)
+        fence(abi::kFenceRelease | abi::kFenceImplied, scope);
+      access(p, exchangeInfo(acquire, release, scope));
+    }
+    static uint32_t exchangeInfo(bool acquire, bool release, abi::Scope scope) {
+      constexpr uint32_t kBits = abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic;
+      return abi::atomicInfo(kBits, 4, scope, acquire, release) | abi::kAtomicMayFail | abi::kAtomicFailureRelaxed;
+    }
     void add(const void *p, bool acquire, bool release, abi::Scope scope = abi::Scope::Agent) {
       atomic(p, abi::kAccessRead | abi::kAccessWrite, scope, acquire, release);
     }
@@ -146,6 +162,12 @@ public:
       if (records[i].ready)
         found.push_back(records[i]);
     return found;
+  }
+  uint64_t racesAt(const void *p) {
+    uint64_t count = 0;
+    for (const abi::RaceRecord &r : races())
+      count += r.address == uint64_t(p);
+    return count;
   }
   /// Nothing found, and nothing left open.
   void expectClean() {
@@ -368,6 +390,103 @@ TEST_F(GlobalRuntime, StoreEndsAReleaseSequenceAndReadModifyWriteContinuesIt) {
   EXPECT_EQ(d.races().size(), 1u);
 }
 
+TEST_F(GlobalRuntime, StoreThatReleasesNothingEndsAReleaseSequence) {
+  Dispatch d(4, 1);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).store(Flag, false); // no fence, no order
+  d.wave(2).load(Flag, true);
+  d.wave(2).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+  // A read-modify-write does not bring it back: a new one begins.
+  d.wave(1).write(Data + 8);
+  d.wave(1).add(Flag, false, true);
+  d.wave(3).load(Flag, true);
+  d.wave(3).read(Data + 8);
+  EXPECT_EQ(d.races().size(), 1u);
+  d.wave(3).read(Data);
+  EXPECT_EQ(d.races().size(), 2u);
+}
+
+TEST_F(GlobalRuntime, StoresEndReleaseSequencesOfOtherReaches) {
+  Dispatch d(3, 2);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).store(Flag, true, abi::Scope::Workgroup); // nobody else sees its release, but its value
+  d.wave(2).load(Flag, true);
+  d.wave(2).read(Data);
+  EXPECT_EQ(d.racesAt(Data), 1u);
+  d.wave(0, 0).write(Data + 4);
+  d.wave(0, 0).store(Flag + 1, true, abi::Scope::Workgroup);
+  d.wave(1).store(Flag + 1, true);
+  d.wave(0, 1).load(Flag + 1, true, abi::Scope::Workgroup);
+  d.wave(0, 1).read(Data + 4);
+  EXPECT_EQ(d.racesAt(Data + 4), 1u);
+}
+
+TEST_F(GlobalRuntime, NarrowStoresEndNarrowReleaseSequences) {
+  for (const bool release : {false, true}) {
+    Dispatch d(1, 3);
+    d.wave(0, 0).write(Data);
+    d.wave(0, 0).store(Flag, true, abi::Scope::Workgroup);
+    d.wave(0, 1).store(Flag, release, abi::Scope::Workgroup);
+    d.wave(0, 2).load(Flag, true, abi::Scope::Workgroup);
+    d.wave(0, 2).read(Data);
+    EXPECT_EQ(d.racesAt(Data), 1u) << release;
+  }
+}
+
+TEST_F(GlobalRuntime, CompareExchangeReleasesIfItSucceeds) {
+  for (const bool ordered : {false, true})
+    for (const auto scope : {abi::Scope::Workgroup, abi::Scope::Agent})
+      for (const bool wrote : {false, true}) {
+        Dispatch d(2, 2);
+        const uint32_t reader = scope == abi::Scope::Agent ? 1 : 0;
+        d.wave(0).write(Data);
+        if (!ordered)
+          d.wave(0).fence(abi::kFenceAcquire | abi::kFenceRelease, scope);
+        d.wave(0).exchange(Flag, false, ordered, wrote, scope);
+        d.wave(reader, 1).load(Flag, true, scope);
+        d.wave(reader, 1).read(Data);
+        EXPECT_EQ(d.races().size(), wrote ? 0u : 1u) << ordered << int(scope);
+        EXPECT_EQ(d.Counters.orderUnknown, 0u);
+      }
+}
+
+TEST_F(GlobalRuntime, FailedCompareExchangeEndsNothing) {
+  Dispatch d(3, 1);
+  d.wave(0).write(Data);
+  d.wave(0).store(Flag, true);
+  d.wave(1).exchange(Flag, true, true, false);
+  d.wave(2).load(Flag, true);
+  d.wave(2).read(Data);
+  d.wave(2).write(Flag); // knows all that was written there
+  d.expectClean();
+}
+
+TEST_F(GlobalRuntime, LockByCompareExchangeAfterAFence) {
+  // Who fails to get the lock has released nothing by that, whatever fences it has passed.
+  Dispatch d(3, 1);
+  d.wave(0).write(Data);
+  d.wave(0).threadfence();
+  d.wave(1).exchange(Flag, true, false, true); // has it
+  d.wave(0).exchange(Flag, true, true, false);
+  d.wave(1).add(Flag, false, true); // atomicExch()
+  d.wave(2).exchange(Flag, true, false, true);
+  d.wave(2).read(Data);
+  EXPECT_EQ(d.races().size(), 1u);
+}
+
+TEST_F(GlobalRuntime, CompareExchangeUnderWayIsNotGuessed) {
+  Dispatch d(2, 1);
+  d.wave(0).write(Data);
+  d.wave(0).begin(Flag, false, true);
+  d.wave(1).load(Flag, true);
+  d.wave(1).read(Data);
+  EXPECT_EQ(d.races().size(), 0u);
+  EXPECT_GE(d.Counters.orderUnknown, 1u);
+}
+
 TEST_F(GlobalRuntime, LastBlock) {
   constexpr uint32_t kGroups = 5;
   Dispatch d(kGroups, 2);
@@ -400,8 +519,8 @@ TEST_F(GlobalRuntime, SpinLock) {
   Dispatch d(4, 1);
   for (uint32_t round = 0; round < 3; ++round)
     for (uint32_t g = 0; g < 4; ++g) {
-      d.wave((g + 1) % 4).atomic(Flag, abi::kAccessRead | abi::kAccessWrite, abi::Scope::Agent, true, false, false);
-      d.wave(g).add(Flag, true, false);
+      d.wave((g + 1) % 4).exchange(Flag, true, false, false);
+      d.wave(g).exchange(Flag, true, false, true);
       d.wave(g).read(Data);
       d.wave(g).write(Data);
       d.wave(g).store(Flag, true);

@@ -275,6 +275,157 @@ TEST(LaneClash, InactiveLanesDoNotCount) {
   EXPECT_FALSE(ldsClash("i32", "%address = and i32 %t, 0\n%value = lshr i32 %t, 4\n", 4, 16));
 }
 
+/// `body` sees %t, %state, %i (LDS address of @tile as an integer) and %out with its generic form %g.
+std::vector<LaneClash> clashesOf(const std::string &body, void *out, Seen &seen) {
+  runSeen(
+      std::string("@tile = internal addrspace(3) global [1024 x i8] poison, align 16\n"
+                  "declare ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1), i16, i64, i32)\n"
+                  "declare void @llvm.amdgcn.raw.ptr.buffer.store.i32(i32, ptr addrspace(8), i32, i32, i32)\n"
+                  "declare void @llvm.amdgcn.raw.ptr.buffer.store.v2i32(<2 x i32>, ptr addrspace(8), i32, i32, i32)\n"
+                  "declare void @__wavesan_global_range(ptr addrspace(5), ptr, i64, i32, i32)\n"
+                  "define amdgpu_kernel void @k(ptr addrspace(1) %ctx, ptr addrspace(1) %out) {\n"
+                  "entry:\n"
+                  "  %state = alloca [64 x i8], align 8, addrspace(5)\n"
+                  "  call void @__wavesan_kernel_begin(ptr addrspace(5) %state, ptr addrspace(1) %ctx)\n"
+                  "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n"
+                  "  %i = add i32 ptrtoint (ptr addrspace(3) @tile to i32), 0\n"
+                  "  %g = addrspacecast ptr addrspace(1) %out to ptr\n") +
+          body + "  ret void\n}\n" + kDeclarations,
+      seen, arguments(uint64_t(0), out));
+  return seen.clashes;
+}
+std::string accessOf(const char *hook, const char *address, int bytes, int site, uint32_t more = 0) {
+  return std::string("  call void @__wavesan_") + hook + "_access(ptr addrspace(5) %state, " + address + ", i32 " +
+         std::to_string(int32_t(abi::accessInfo(abi::kAccessWrite, uint32_t(bytes)) | more)) + ", i32 " +
+         std::to_string(site) + (hook[0] == 'l' ? ", i32 0)\n" : ")\n");
+}
+
+TEST(LaneClash, InlineAssembly) {
+  Seen lds;
+  const auto inLds =
+      clashesOf(accessOf("lds", "i32 %i", 4, 7) +
+                    "  call void asm sideeffect \"ds_write_b32 $0, $1 offset:16\", \"v,v\"(i32 %i, i32 %t)\n",
+                nullptr, lds);
+  ASSERT_EQ(inLds.size(), 1u);
+  EXPECT_EQ(inLds[0].address, 16u);
+  EXPECT_EQ(inLds[0].size, 4u);
+  EXPECT_EQ(inLds[0].lanes[0], 0);
+  EXPECT_EQ(inLds[0].lanes[1], 1);
+  EXPECT_TRUE(lds.clashInLds);
+  EXPECT_EQ(lds.clashSite, 7u);
+  EXPECT_EQ(lds.clashVariable, 0u);
+
+  uint64_t cells[65] = {};
+  Seen global;
+  const auto inGlobal = clashesOf("  %o = mul i32 %t, 8\n" + accessOf("global", "ptr %g", 16, 8) +
+                                      "  call void asm sideeffect \"global_store_dwordx4 $0, v[10:13], $1\", "
+                                      "\"v,s,{v[10:13]}\"(i32 %o, ptr addrspace(1) %out, "
+                                      "<4 x i32> <i32 1, i32 1, i32 1, i32 2>)\n",
+                                  cells, global);
+  ASSERT_EQ(inGlobal.size(), 1u) << "the second half of a lane's is the first half of its neighbour's";
+  EXPECT_EQ(inGlobal[0].address, reinterpret_cast<uint64_t>(cells + 1));
+  EXPECT_FALSE(global.clashInLds);
+  EXPECT_EQ(global.clashSite, 8u);
+}
+
+TEST(LaneClash, InlineAssemblyOfOneValueOrPlaceEach) {
+  Seen seen;
+  EXPECT_TRUE(clashesOf("  %o = mul i32 %t, 4\n  %mine = add i32 %i, %o\n" + accessOf("lds", "i32 %i", 4, 7) +
+                            accessOf("lds", "i32 %i", 2, 8) +
+                            "  call void asm sideeffect \"ds_write_b32 $0, $1\\0Ads_write_b16 $2, $3 offset:256\", "
+                            "\"v,v,v,v\"(i32 %mine, i32 %t, i32 %i, i32 5)\n",
+                        nullptr, seen)
+                  .empty());
+}
+
+// Each instruction has its site; both parts of a pair belong to one.
+TEST(LaneClash, SeveralInstructionsInOneText) {
+  Seen seen;
+  const auto clashes =
+      clashesOf("  %o = mul i32 %t, 4\n  %mine = add i32 %i, %o\n" + accessOf("lds", "i32 %i", 4, 3) +
+                    accessOf("lds", "i32 %i", 4, 4) + accessOf("lds", "i32 %i", 4, 4, abi::kAccessOfCopy) +
+                    "  call void asm sideeffect \"ds_write_b32 $0, $1\\0Ads_write2_b32 $0, $1, $1 offset1:1\", "
+                    "\"v,v\"(i32 %mine, i32 %t)\n",
+                nullptr, seen);
+  ASSERT_EQ(clashes.size(), 1u);
+  EXPECT_EQ(clashes[0].address, 4u);
+  EXPECT_EQ(seen.clashSite, 4u);
+}
+
+TEST(LaneClash, InlineAssemblyBehindItsBarrier) {
+  Seen seen;
+  const auto clashes =
+      clashesOf("  %o = mul i32 %t, 4\n  %mine = add i32 %i, %o\n" + accessOf("lds", "i32 %i", 4, 3) +
+                    "  call void asm sideeffect \"ds_write_b32 $0, $1\\0As_barrier\\0Ads_write_b32 $2, $1\", "
+                    "\"v,v,v\"(i32 %mine, i32 %t, i32 %i)\n" +
+                    accessOf("lds", "i32 %i", 4, 5),
+                nullptr, seen);
+  ASSERT_EQ(clashes.size(), 1u);
+  EXPECT_EQ(seen.clashSite, 5u);
+}
+
+TEST(LaneClash, InlineAssemblyWithoutHooksIsNotCompared) {
+  Seen seen;
+  EXPECT_TRUE(clashesOf("  call void asm sideeffect \"ds_write_b32 $0, $1\", \"v,v\"(i32 %i, i32 %t)\n" +
+                            accessOf("lds", "i32 %i", 4, 5) + "  store i32 7, ptr addrspace(3) @tile\n",
+                        nullptr, seen)
+                  .empty());
+}
+
+/// A store of %v through a resource of `records` bytes at %offset, as the pass surrounds it with hooks.
+std::string bufferStore(const char *type, const char *name, int bytes, int records) {
+  return "  %r = call ptr addrspace(8) @llvm.amdgcn.make.buffer.rsrc.p8.p1(ptr addrspace(1) %out, i16 0, i64 " +
+         std::to_string(records) +
+         ", i32 131072)\n"
+         "  br i1 true, label %whole, label %middle\nwhole:\n" +
+         accessOf("global", "ptr %g", bytes, 6) +
+         "  br label %middle\nmiddle:\n  br i1 false, label %part, label %go\npart:\n"
+         "  call void @__wavesan_global_range(ptr addrspace(5) %state, ptr %g, i64 4, i32 2, i32 6)\n"
+         "  br label %go\ngo:\n  call void @llvm.amdgcn.raw.ptr.buffer.store." +
+         name + "(" + type + " %v, ptr addrspace(8) %r, i32 %offset, i32 0, i32 0)\n";
+}
+
+TEST(LaneClash, Buffers) {
+  std::vector<uint32_t> cells(256);
+  Seen same;
+  const auto one = clashesOf("  %v = add i32 %t, 0\n  %offset = and i32 %t, 0\n" + bufferStore("i32", "i32", 4, 1024),
+                             cells.data(), same);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].address, reinterpret_cast<uint64_t>(cells.data()));
+  EXPECT_FALSE(same.clashInLds);
+  EXPECT_EQ(same.clashSite, 6u);
+  Seen own;
+  EXPECT_TRUE(clashesOf("  %v = add i32 %t, 0\n  %offset = mul i32 %t, 4\n" + bufferStore("i32", "i32", 4, 1024),
+                        cells.data(), own)
+                  .empty());
+  Seen outside;
+  EXPECT_TRUE(clashesOf("  %v = add i32 %t, 0\n  %offset = or i32 %t, 4095\n" + bufferStore("i32", "i32", 4, 1024),
+                        cells.data(), outside)
+                  .empty())
+      << "nobody writes";
+}
+
+// Lanes at two dwords each, one dword apart: the second of one is the first of the next. Of 8 bytes in range only lane
+// 0 writes two, lane 1 one, the others none.
+TEST(LaneClash, BufferPartsInRange) {
+  std::vector<uint32_t> cells(256);
+  const std::string pairs = "  %offset = mul i32 %t, 4\n  %v1 = insertelement <2 x i32> poison, i32 %t, i32 0\n";
+  Seen seen;
+  const auto clashes =
+      clashesOf(pairs + "  %v = insertelement <2 x i32> %v1, i32 77, i32 1\n" + bufferStore("<2 x i32>", "v2i32", 8, 8),
+                cells.data(), seen);
+  ASSERT_EQ(clashes.size(), 1u);
+  EXPECT_EQ(clashes[0].address, reinterpret_cast<uint64_t>(&cells[1]));
+  EXPECT_EQ(clashes[0].size, 4u);
+  EXPECT_EQ(clashes[0].lanes[1], 1);
+  Seen ends;
+  EXPECT_TRUE(
+      clashesOf(pairs + "  %v = insertelement <2 x i32> %v1, i32 1, i32 1\n" + bufferStore("<2 x i32>", "v2i32", 8, 8),
+                cells.data(), ends)
+          .empty())
+      << "lane 0 stores 1 where lane 1 stores its number; what lane 1 would store next is out of range";
+}
+
 TEST(LaneClash, GlobalMemory) {
   uint32_t cell = 0;
   Seen seen;

@@ -140,6 +140,7 @@ declare void @llvm.amdgcn.s.barrier()
 declare void @llvm.amdgcn.s.barrier.init(ptr addrspace(3), i32)
 declare void @llvm.amdgcn.s.barrier.join(ptr addrspace(3))
 declare void @llvm.amdgcn.s.barrier.signal.var(ptr addrspace(3), i32)
+declare void @llvm.amdgcn.s.barrier.signal(i32)
 declare void @llvm.amdgcn.s.barrier.wait(i16)
 declare void @llvm.amdgcn.s.barrier.leave(i16)
 @b = internal addrspace(3) global target("amdgcn.named.barrier", 0) poison
@@ -242,6 +243,33 @@ TEST(NamedBarriers, MembersThatAreSetByInit) {
 )",
                                    32);
   EXPECT_EQ(tooFew.kind, Outcome::Deadlock) << tooFew.message;
+}
+
+// By number: immediates, and M0 with a count of members in its high half.
+TEST(NamedBarriers, ByNumber) {
+  const Outcome numbers = outcomeOf(R"(
+  call void asm sideeffect "s_mov_b32 m0, $0\0As_barrier_init 3", "s"(i32 131072)
+  call void asm sideeffect "s_barrier_join 3", ""()
+  call void @llvm.amdgcn.s.barrier.signal(i32 3)
+  call void asm sideeffect "s_barrier_signal 3\0As_barrier_wait 3\0As_barrier_leave", ""()
+)",
+                                    32);
+  EXPECT_EQ(numbers.kind, Outcome::Success) << numbers.message;
+  const Outcome inM0 = outcomeOf(R"(
+  call void asm sideeffect "s_mov_b32 m0, $0\0As_barrier_init m0\0As_barrier_join m0", "s"(i32 262148)
+  call void asm sideeffect "s_mov_b32 m0, $0\0As_barrier_signal m0\0As_barrier_signal m0\0As_barrier_wait 4", "s"(i32 131076)
+)",
+                                 32);
+  EXPECT_EQ(inM0.kind, Outcome::Success) << inM0.message;
+  const Outcome tooFew = outcomeOf(R"(
+  call void asm sideeffect "s_mov_b32 m0, $0\0As_barrier_init m0\0As_barrier_join m0", "s"(i32 196612)
+  call void asm sideeffect "s_barrier_signal 4\0As_barrier_wait 4", ""()
+)",
+                                   32);
+  EXPECT_EQ(tooFew.kind, Outcome::Deadlock) << tooFew.message;
+  EXPECT_NE(tooFew.message.find("named barrier 4: 1 of 3 signals"), std::string::npos) << tooFew.message;
+  const Outcome none = outcomeOf("  call void asm sideeffect \"s_barrier_join 0\", \"\"()\n");
+  EXPECT_EQ(none.kind, Outcome::UnsupportedInstruction);
 }
 
 TEST(NamedBarriers, UndefinedUseIsNamed) {

@@ -4,6 +4,7 @@
 // Decoder: AMDGPU intrinsics.
 #include "decoder.h"
 #include "fp8_conversions.h"
+#include "named_barriers.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
@@ -81,6 +82,11 @@ bool Decoder::decodeAmdgcnIntrinsic(CallBase &i, unsigned id) {
   case Intrinsic::amdgcn_s_barrier_wait:
     if (id == Intrinsic::amdgcn_s_barrier_wait && int16_t(immediate(i, 0)) >= 0) {
       emit(namedBarrier(abi::NamedBarrierOperation::Wait));
+      return true;
+    }
+    if (id == Intrinsic::amdgcn_s_barrier_signal && int32_t(immediate(i, 0)) > 0) { // a named one, by its number
+      emit(namedBarrier(abi::NamedBarrierOperation::Signal)).a =
+          constant(Width::B32, NamedBarriers::addressOf(uint32_t(immediate(i, 0))));
       return true;
     }
     if (int16_t(immediate(i, 0)) != -1)

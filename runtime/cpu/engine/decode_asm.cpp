@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inline assembly: its operands, its registers, waits and barriers.
+// Inline assembly: its operands and its registers.
 #include "decode_asm.h"
 
 #include "copies.h"
@@ -237,6 +237,7 @@ void AsmDecoder::run() {
   const auto instructions = parseAsm(text, processor, d.context.waveSize, error);
   if (!instructions)
     return fail(error);
+  findWriteHooks(*instructions);
   for (const AsmInstruction &instruction : *instructions) {
     now = &instruction;
     decode();
@@ -256,57 +257,6 @@ void AsmDecoder::decode() {
     return;
   if (!failed())
     fail("an instruction that is not on the list");
-}
-
-bool AsmDecoder::decodeSync() {
-  const StringRef name = now->mnemonic;
-  const auto count = [&](size_t k) {
-    int64_t n = -1;
-    if (operand(k).getAsInteger(0, n) || n < 0)
-      fail("this count");
-    return uint32_t(n);
-  };
-  if (name == "s_waitcnt") {
-    uint32_t vmem = kNoWaitCount;
-    std::vector<std::string> words = now->operands;
-    words.insert(words.end(), now->modifiers.begin(), now->modifiers.end());
-    for (StringRef word : words)
-      if (word.consume_front("vmcnt(") && word.consume_back(")") && word.getAsInteger(0, vmem))
-        fail("this count");
-    d.emitWait(vmem, kNoWaitCount);
-    return true;
-  }
-  if (name == "s_wait_idle")
-    return d.emitWait(0, 0), true;
-  if (name == "s_wait_loadcnt")
-    return d.emitWait(count(0), kNoWaitCount), true;
-  if (name == "s_wait_asynccnt")
-    return d.emitWait(kNoWaitCount, count(0)), true;
-  if (name == "s_wait_loadcnt_dscnt")
-    return d.emitWait(count(0) >> 8 & 63, kNoWaitCount), true;
-  if (name == "s_waitcnt_vmcnt")
-    return operand(0) == "null" ? d.emitWait(count(1), kNoWaitCount) : fail("a count in a register"), true;
-  if (name.starts_with("s_wait_") || name.starts_with("s_waitcnt_"))
-    return d.emitWait(kNoWaitCount, kNoWaitCount), true;
-  if (name == "s_barrier")
-    return d.emit(barrier()), true;
-  if (name == "s_barrier_signal" || name == "s_barrier_wait") {
-    if (operand(0) != "-1" && operand(0) != "0xffff")
-      return fail("another barrier than the workgroup's"), true;
-    d.emit(name == "s_barrier_signal" ? barrierSignal() : barrierWait());
-    return true;
-  }
-  if (name == "s_sleep" || name == "s_sleep_var")
-    return d.emit(sleepOp()), true;
-  if (name == "s_sethalt" && operand(0) != "0")
-    return false;
-  if (name == "s_nop" || name == "s_setprio" || name == "s_sethalt" || name == "s_delay_alu" || name == "s_clause" ||
-      name == "s_inst_prefetch" || name == "s_icache_inv" || name == "s_dcache_inv" || name == "s_dcache_wb" ||
-      name.starts_with("buffer_wbinvl1") || name == "buffer_wbl2" || name == "buffer_invl2" || name == "buffer_inv" ||
-      name == "buffer_gl0_inv" || name == "buffer_gl1_inv" || name == "global_inv" || name == "global_wb" ||
-      name == "global_wbinv" || name == "v_nop")
-    return d.emit(fenceOp(true)), true;
-  return false;
 }
 
 // Registers of the target.

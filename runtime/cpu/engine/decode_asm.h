@@ -12,6 +12,7 @@
 
 #include "asm_text.h"
 #include "decoder.h"
+#include "write_hooks.h"
 
 #include "llvm/IR/InlineAsm.h"
 
@@ -45,7 +46,8 @@ private:
   void decode();
 
   // Instructions; false: not of this kind.
-  bool decodeSync();
+  bool decodeSync(); // decode_asm_sync.cpp
+  bool decodeBarrier();
   bool decodeVector(); // decode_asm_alu.cpp
   bool decodeScalar();
   bool decodeCompare();
@@ -54,7 +56,8 @@ private:
   bool decodeGlobal();
   bool decodeCopy(uint32_t bytes, Register address, uint64_t offset);
   void load(Space space, llvm::StringRef to, Register address, uint64_t offset, uint32_t bytes, bool isSigned);
-  void store(Space space, llvm::StringRef from, Register address, uint64_t offset, uint32_t bytes);
+  void store(Space space, Register address, uint32_t bytes, llvm::ArrayRef<std::pair<llvm::StringRef, uint64_t>> parts);
+  void findWriteHooks(llvm::ArrayRef<AsmInstruction> instructions);
   void readModifyWrite(Space space, llvm::StringRef name, llvm::StringRef to, Register address, uint64_t offset,
                        llvm::StringRef data, llvm::StringRef compare);
 
@@ -96,6 +99,8 @@ private:
   Register scc = kNoRegister;
   std::set<Key> taken; ///< named by the text or given away
   const AsmInstruction *now = nullptr;
+  std::vector<WriteHook> writeHooks; ///< of its plain stores, in their order; empty: their lanes are not compared
+  size_t stored = 0;                 ///< plain stores so far
 };
 
 } // namespace wavesan::cpu::engine

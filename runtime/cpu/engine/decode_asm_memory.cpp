@@ -116,15 +116,58 @@ void AsmDecoder::load(Space space, StringRef to, Register address, uint64_t offs
   writeRun(to, run, dwordsOf(bytes));
 }
 
-void AsmDecoder::store(Space space, StringRef from, Register address, uint64_t offset, uint32_t bytes) {
-  Register run = readRun(from, dwordsOf(bytes));
-  if (failed())
-    return;
+/// One instruction: `bytes` of each operand at its offset.
+void AsmDecoder::store(Space space, Register address, uint32_t bytes, ArrayRef<std::pair<StringRef, uint64_t>> parts) {
   const Width narrow = bytes == 1 ? Width::B8 : bytes == 2 ? Width::B16 : Width::B32;
-  if (bytes < 4)
-    run = lanes(d.handler.zeroExtendOrTruncate(Width::B32, narrow), narrow, run, Width::B32);
-  Op &op = d.emit(d.handler.store(space, narrow));
-  op.a = address, op.b = run, op.imm = offset, op.n = bytes < 4 ? 1 : dwordsOf(bytes);
+  const uint32_t pieces = bytes < 4 ? 1 : dwordsOf(bytes);
+  uint64_t first = parts[0].second;
+  for (const auto &[from, offset] : parts)
+    first = std::min(first, offset, [](uint64_t a, uint64_t b) { return int64_t(a) < int64_t(b); });
+  std::vector<Register> runs;
+  std::vector<StoredLeaf> leaves;
+  for (const auto &[from, offset] : parts) {
+    Register run = readRun(from, dwordsOf(bytes));
+    if (failed())
+      return;
+    if (bytes < 4)
+      run = lanes(d.handler.zeroExtendOrTruncate(Width::B32, narrow), narrow, run, Width::B32);
+    runs.push_back(run);
+    for (uint32_t k = 0; k < pieces; ++k)
+      leaves.push_back({run + k * d.stride(narrow), narrow, uint32_t(offset - first) + 4 * k, std::min(bytes, 4u)});
+  }
+  if (const size_t which = stored++; which < writeHooks.size()) {
+    const Width w = space == Space::Lds ? Width::B32 : Width::B64;
+    const Register begin = first ? binary(IntBinary::Add, address, d.constant(w, first), w) : address;
+    if (!failed())
+      d.checkStore(writeHooks[which], space, begin, std::move(leaves));
+  }
+  for (size_t k = 0; k < parts.size(); ++k) {
+    Op &op = d.emit(d.handler.store(space, narrow));
+    op.a = address, op.b = runs[k], op.imm = parts[k].second, op.n = pieces;
+  }
+}
+
+static bool isPlainStore(StringRef name) {
+  return name.starts_with("ds_write") || (name.starts_with("ds_store") && !name.starts_with("ds_storexchg")) ||
+         name.starts_with("global_store_") || name.starts_with("flat_store_");
+}
+
+/// Hooks stand before the assembly, and behind it if they are behind its barriers.
+void AsmDecoder::findWriteHooks(ArrayRef<AsmInstruction> instructions) {
+  const auto isBarrier = [](const AsmInstruction &i) { return StringRef(i.mnemonic).starts_with("s_barrier"); };
+  const auto *first = find_if(instructions, isBarrier);
+  const auto *last = instructions.end();
+  for (const AsmInstruction &i : instructions)
+    if (isBarrier(i))
+      last = &i;
+  size_t before = 0, behind = 0;
+  for (const AsmInstruction &i : instructions)
+    if (isPlainStore(i.mnemonic)) {
+      if (&i > first && &i < last)
+        return;
+      ++(&i < first ? before : behind);
+    }
+  writeHooks = asmWriteHooksOf(call, before, behind);
 }
 
 /// `data`: operand with the second source; of a compare-exchange the value to store and the one to compare with.
@@ -193,15 +236,12 @@ bool AsmDecoder::decodeLds() {
     const Register address = read32(operand(reads ? 1 : 0));
     if (!stride) {
       reads ? load(Space::Lds, operand(0), address, uint64_t(*offset), extent->bytes, extent->isSigned)
-            : store(Space::Lds, operand(1), address, uint64_t(*offset), extent->bytes);
+            : store(Space::Lds, address, extent->bytes, {{operand(1), uint64_t(*offset)}});
       return true;
     }
     const uint64_t at[2] = {uint64_t(*first) * stride * extent->bytes, uint64_t(*second) * stride * extent->bytes};
-    if (!reads) {
-      for (size_t k = 0; k < 2; ++k)
-        store(Space::Lds, operand(1 + k), address, at[k], extent->bytes);
-      return true;
-    }
+    if (!reads)
+      return store(Space::Lds, address, extent->bytes, {{operand(1), at[0]}, {operand(2), at[1]}}), true;
     // The halves of one result.
     const uint32_t dwords = dwordsOf(extent->bytes);
     const Register run = d.newRegister(Width::B32, 2 * dwords);
@@ -297,7 +337,7 @@ bool AsmDecoder::decodeGlobal() {
   if (reads)
     load(Space::Flat, list[0], address, uint64_t(*offset), extent->bytes, extent->isSigned);
   else if (writes)
-    store(Space::Flat, list[1], address, uint64_t(*offset), extent->bytes);
+    store(Space::Flat, address, extent->bytes, {{StringRef(list[1]), uint64_t(*offset)}});
   else
     readModifyWrite(Space::Flat, name, returns ? StringRef(list[0]) : StringRef(), address, uint64_t(*offset),
                     list[returns + 1], {});

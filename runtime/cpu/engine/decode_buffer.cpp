@@ -217,6 +217,8 @@ bool Decoder::decodeBuffer(CallBase &i) {
   if (!loads)
     repack(ends(value), pieces);
   const BufferTarget target = findBuffer(i, at, indexed, at + 1, shape);
+  if (!loads)
+    checkBufferStore(i, target, pieces);
   for (uint32_t k = 0; k < n && !failed(); ++k) {
     const Register part = pieces[k].reg;
     if (loads) {

@@ -5,8 +5,6 @@
 #include "decoder.h"
 #include "independence.h"
 
-#include "wavesan/abi/hooks.h"
-
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
@@ -148,82 +146,6 @@ void Decoder::visitLoadInst(LoadInst &i) {
   Op &op = emit(atomicLoad(*space, widthOf(&i)));
   op.a = address;
   op.d = d[0];
-}
-
-namespace {
-
-/// The access hook for what an instruction writes.
-struct WriteHook {
-  uint32_t info, site;
-  const Value *variable = nullptr; ///< of LDS hooks
-};
-
-} // namespace
-
-/// The pass puts the hooks of an access immediately before it, but for address computations: one for each side of a copy.
-static std::optional<WriteHook> writeHookOf(const Instruction &access) {
-  for (const Instruction *i = access.getPrevNode(); i; i = i->getPrevNode()) {
-    if (isa<CastInst>(i) || isa<GetElementPtrInst>(i) || isa<BinaryOperator>(i))
-      continue;
-    const auto *call = dyn_cast<CallBase>(i);
-    const llvm::Function *callee = call ? call->getCalledFunction() : nullptr;
-    if (!callee)
-      return std::nullopt;
-    bool isHook = false;
-    for (const abi::Hook hook : {abi::Hook::LdsAccess, abi::Hook::LdsRange, abi::Hook::GenericAccess,
-                                 abi::Hook::GenericRange, abi::Hook::GlobalAccess, abi::Hook::GlobalRange})
-      isHook |= callee->getName() == abi::kHookSymbols[uint32_t(hook)];
-    // Operands: state, address, [length], info, site, [variable of LDS hooks].
-    const unsigned infoAt = callee->getName().contains("range") ? 3 : 2;
-    if (!isHook || call->arg_size() < infoAt + 2)
-      return std::nullopt;
-    const auto *info = dyn_cast<ConstantInt>(call->getArgOperand(infoAt));
-    const auto *site = dyn_cast<ConstantInt>(call->getArgOperand(infoAt + 1));
-    if (!info || !site)
-      return std::nullopt;
-    if (abi::accessBits(uint32_t(info->getZExtValue())) & abi::kAccessWrite)
-      return WriteHook{uint32_t(info->getZExtValue()), uint32_t(site->getZExtValue()),
-                       call->arg_size() == infoAt + 3 ? call->getArgOperand(infoAt + 2) : nullptr};
-  }
-  return std::nullopt;
-}
-
-void Decoder::checkRange(CallBase &i, Space to, std::optional<Space> from, std::array<Register, 3> operands) {
-  const auto hook = writeHookOf(i);
-  if (!hook || to == Space::Private || failed())
-    return;
-  auto *check = extra<RangeCheck>();
-  check->info = hook->info;
-  check->site = hook->site;
-  if (to == Space::Lds && hook->variable)
-    check->variable = use1(hook->variable);
-  Op &op = emit(rangeCheck(to, from, widthOf(i.getArgOperand(2))));
-  op.a = operands[0], op.b = operands[1], op.c = operands[2];
-  op.extra = check;
-}
-
-void Decoder::checkStore(StoreInst &i, Registers regs) {
-  const auto space = spaceOf(i.getPointerAddressSpace());
-  const auto hook = writeHookOf(i);
-  if (!hook || !space || space == Space::Private)
-    return;
-  const ArrayRef<Leaf> leaves = leavesOf(i.getValueOperand()->getType());
-  if (leaves.size() != regs.size() || leaves.empty())
-    return;
-  auto *check = extra<StoreCheck>();
-  for (size_t k = 0; k < leaves.size(); ++k) {
-    const uint32_t bytes = (leaves[k].bits + 7) / 8;
-    check->leaves.push_back({regs[k], leaves[k].width, uint32_t(leaves[k].offset), bytes});
-    check->bytes = std::max(check->bytes, uint32_t(leaves[k].offset) + bytes);
-  }
-  check->info = hook->info;
-  check->site = hook->site;
-  if (space == Space::Lds && hook->variable)
-    check->variable = use1(hook->variable);
-  const Register address = use1(i.getPointerOperand());
-  Op &op = emit(storeCheck(*space));
-  op.a = address;
-  op.extra = check;
 }
 
 void Decoder::visitStoreInst(StoreInst &i) {

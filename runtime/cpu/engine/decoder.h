@@ -36,6 +36,8 @@
 
 namespace wavesan::cpu::engine {
 
+struct WriteHook;
+
 /// What decoding depends on besides the function: the kernel it is reached from.
 struct KernelContext {
   const llvm::Function *kernel = nullptr;
@@ -189,6 +191,10 @@ private:
   /// `operands`: to, from or value, length.
   void checkRange(llvm::CallBase &i, Space to, std::optional<Space> from, std::array<Register, 3> operands);
   void checkStore(llvm::StoreInst &i, Registers values);
+  /// `written`: of StoreCheck.
+  void checkStore(const WriteHook &hook, Space space, Register address, std::vector<StoredLeaf> leaves,
+                  Register written = kNoRegister);
+  WrittenSite writtenSite(const WriteHook &hook, Space space);
   void accessLeaves(bool isLoad, const llvm::Value *pointer, llvm::Type *type, Registers regs);
 
   // Asynchronous copies.
@@ -210,6 +216,7 @@ private:
   Op &emitInBuffer(const BufferTarget &target, uint64_t needed, Handler run,
                    std::vector<std::pair<Register, Width>> results);
   void repack(llvm::ArrayRef<RepackLeaf> from, llvm::ArrayRef<RepackLeaf> to);
+  void checkBufferStore(llvm::CallBase &i, const BufferTarget &target, llvm::ArrayRef<RepackLeaf> pieces);
 
   // Calls.
   void decodeCall(llvm::CallBase &i);

@@ -186,12 +186,14 @@ struct HookOperands {
 };
 
 Handler storeCheck(Space); ///< a: address; extra: StoreCheck. Space: Flat or Lds.
-/// Of memcpy and memset: a: to (Flat or Lds), b: from, or the value where there is none, c: length; extra: RangeCheck.
+/// Of memcpy and memset: a: to (Flat or Lds), b: from, or the value where there is none, c: length; extra: WrittenSite.
 Handler rangeCheck(Space to, std::optional<Space> from, Width length);
-struct RangeCheck {
-  uint32_t info = 0, site = 0;     ///< of the hook for the write
+/// What the access hook of a write says of it.
+struct WrittenSite {
+  uint32_t info = 0, site = 0;
   Register variable = kNoRegister; ///< operand of the LDS hook
 };
+void reportLaneClash(Wave &, const LaneClash &, bool lds, const WrittenSite &);
 struct StoredLeaf {
   Register reg;
   Width width;
@@ -200,9 +202,9 @@ struct StoredLeaf {
 /// A plain store of one lane, for the comparison of its lanes.
 struct StoreCheck {
   std::vector<StoredLeaf> leaves;
-  uint32_t bytes = 0;              ///< from the first to behind the last that is written
-  uint32_t info = 0, site = 0;     ///< of the access hook
-  Register variable = kNoRegister; ///< operand of the LDS hook
+  uint32_t bytes = 0;             ///< from the first to behind the last that is written
+  Register written = kNoRegister; ///< how many of them a lane writes, whole leaves (u32); kNoRegister: all
+  WrittenSite site;
 };
 
 // Control.

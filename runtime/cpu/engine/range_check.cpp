@@ -31,8 +31,7 @@ bool same(const Wave &w, const Op &o, const LaneRange &a, const LaneRange &b, ui
 
 /// `Source`: where memcpy reads; nothing: a memset, whose value is in a register.
 template <Space to, class Source, class L> void rangeCheckRun(Wave &w, const Op &o) {
-  HookHandler *handler = w.group->launch->launch->hooks;
-  if (!handler)
+  if (!w.group->launch->launch->hooks)
     return;
   LaneRange ranges[kMaxLanes];
   uint32_t n = 0;
@@ -70,16 +69,11 @@ template <Space to, class Source, class L> void rangeCheckRun(Wave &w, const Op 
         equal = same<Source::value>(w, o, furthest, r, r.begin, bytes);
       }
       if (!equal) {
-        const auto &check = *static_cast<const RangeCheck *>(o.extra);
-        WaveView view = viewOf(w);
-        handler->laneClash(view,
-                           {r.begin,
-                            uint32_t(std::min<uint64_t>(bytes, UINT32_MAX)),
-                            {uint8_t(std::min(r.lane, furthest.lane)), uint8_t(std::max(r.lane, furthest.lane))}},
-                           to == Space::Lds, check.info, check.site,
-                           check.variable == kNoRegister ? abi::kNoVariable
-                                                         : w.at<uint32_t>(check.variable)[__builtin_ctzll(w.exec)]);
-        return;
+        return reportLaneClash(w,
+                               {r.begin,
+                                uint32_t(std::min<uint64_t>(bytes, UINT32_MAX)),
+                                {uint8_t(std::min(r.lane, furthest.lane)), uint8_t(std::max(r.lane, furthest.lane))}},
+                               to == Space::Lds, *static_cast<const WrittenSite *>(o.extra));
       }
     }
     if (r.end > furthest.end)

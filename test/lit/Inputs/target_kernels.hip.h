@@ -54,6 +54,13 @@ extern "C" __global__ void atomics(unsigned *out) {
   out[64 + threadX()] = bins[threadX()];
 }
 
+extern "C" __global__ void exchange(unsigned *out) {
+  unsigned expected = threadX();
+  __scoped_atomic_compare_exchange_n(&out[threadX() & 15], &expected, 1u, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED,
+                                     __MEMORY_SCOPE_DEVICE);
+  out[64 + threadX()] = expected;
+}
+
 extern "C" __global__ void globalOnly(const Float4 *in, Float4 *out) { out[threadX()] = in[threadX()]; }
 
 extern "C" __global__ void range(const int *in, int *out, int n) {

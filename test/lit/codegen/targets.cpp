@@ -6,7 +6,7 @@
 // LLVM 19 knows neither gfx950 nor gfx1250, and allocates registers in its own way.
 // REQUIRES: llvm-22
 //
-// DEFINE: %{kernels} = lds ldsWide ldsBytes dynamicLds flat atomics globalOnly range barriers
+// DEFINE: %{kernels} = lds ldsWide ldsBytes dynamicLds flat atomics exchange globalOnly range barriers
 // DEFINE: %{arch} = unset
 // DEFINE: %{compile} = %clang_hip --offload-arch=%{arch} -O2 -gline-tables-only -fpass-plugin=%plugin %s
 // DEFINE: %{object} = %{compile} -c -o %t.%{arch}.co && wavesan-site-dump %t.%{arch}.co | FileCheck --check-prefix=SITES %s

@@ -40,11 +40,11 @@ define amdgpu_kernel void @wide(ptr addrspace(8) %r, i32 %o, ptr addrspace(1) %o
 
 ; Atomics have the scope of the device (4 << 24); the compare-exchange has stored where it found what it compared with.
 ; CHECK-LABEL: define amdgpu_kernel void @atomics.wavesan(
-; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2080373753, i32 2)
+; CHECK:      call void @__wavesan_global_access({{.*}}, i32 -2071985145, i32 2)
 ; CHECK:      %[[OLD:.*]] = call i32 @llvm.amdgcn.raw.ptr.buffer.atomic.cmpswap.i32
 ; CHECK-NEXT: %[[WROTE:.*]] = icmp eq i32 %[[OLD]], 5
 ; CHECK-NEXT: br i1
-; CHECK:      call void @__wavesan_atomic_done({{.*}}, i32 -2080373753, i32 2, i1 %[[WROTE]])
+; CHECK:      call void @__wavesan_atomic_done({{.*}}, i32 -2071985145, i32 2, i1 %[[WROTE]])
 ; SITES: kernel atomics twin atomics.wavesan granule 2 sites 1
 define amdgpu_kernel void @atomics(ptr addrspace(8) %r, i32 %o) #0 {
   %v = call i32 @llvm.amdgcn.raw.ptr.buffer.atomic.cmpswap.i32(i32 6, i32 5, ptr addrspace(8) %r, i32 %o, i32 0, i32 0)

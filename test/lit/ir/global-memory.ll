@@ -39,7 +39,7 @@ define amdgpu_kernel void @accesses(ptr addrspace(1) %g, ptr addrspace(1) noalia
   ret void
 }
 
-; The scope's bits: agent 4, system 5 at bit 24; acquire bit 27, release bit 28.
+; The scope's bits: agent 4, system 5 at bit 24; acquire bit 27, release bit 28; a compare-exchange bit 23.
 ; CHECK-LABEL: define amdgpu_kernel void @atomics.wavesan(
 ; CHECK:      call void @__wavesan_global_access(ptr addrspace(5) %wavesan.state, ptr addrspacecast (ptr addrspace(1) @counter to ptr), i32 67109895, i32 5)
 ; CHECK-NEXT: atomicrmw add ptr addrspace(1) @counter, i32 1 syncscope("agent") monotonic
@@ -49,10 +49,10 @@ define amdgpu_kernel void @accesses(ptr addrspace(1) %g, ptr addrspace(1) noalia
 ; CHECK-NEXT: atomicrmw add {{.*}} syncscope("agent-one-as") seq_cst
 ; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 469763079, i32 6, i1 true)
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1081)
-; CHECK-NEXT: call void @__wavesan_generic_access({{.*}}, ptr %p, i32 218104839, i32 7)
+; CHECK-NEXT: call void @__wavesan_generic_access({{.*}}, ptr %p, i32 226493447, i32 7)
 ; CHECK-NEXT: %x = cmpxchg
 ; CHECK-NEXT: [[OK:%[0-9]+]] = extractvalue { i32, i1 } %x, 1
-; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %wavesan.state, ptr %p, i32 218104839, i32 7, i1 [[OK]])
+; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %wavesan.state, ptr %p, i32 226493447, i32 7, i1 [[OK]])
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1325)
 ; CHECK-NEXT: call void @__wavesan_generic_access({{.*}}, i32 83887109, i32 8)
 ; CHECK-NEXT: load atomic

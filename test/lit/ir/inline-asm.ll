@@ -8,8 +8,6 @@
 ; RUN: %opt -passes=wavesan %t/gfx9.ll -o %t.bc
 ; RUN: llc -filetype=obj %t.bc -o %t.o
 ; RUN: wavesan-site-dump %t.o | FileCheck --check-prefix=SITES %t/gfx9.ll
-; RUN: not %opt -passes=wavesan -disable-output %t/named.ll 2>&1 | FileCheck %t/named.ll
-; RUN: not %opt -passes=wavesan -disable-output %t/reversed.ll 2>&1 | FileCheck %t/reversed.ll
 
 ;--- gfx9.ll
 target triple = "amdgcn-amd-amdhsa"
@@ -222,24 +220,6 @@ define amdgpu_kernel void @split() #0 {
   call void asm sideeffect "s_wait_kmcnt 0x0", "~{memory}"()
   call void asm sideeffect "s_barrier_signal -1", "~{memory}"()
   call void asm sideeffect "s_barrier_wait 0xffff", "~{memory}"()
-  ret void
-}
-attributes #0 = { "target-cpu"="gfx1200" }
-
-;--- named.ll
-target triple = "amdgcn-amd-amdhsa"
-; CHECK: error: wavesan: kernel 'k': named barriers by number and in inline assembly are not supported
-define amdgpu_kernel void @k() #0 {
-  call void asm sideeffect "s_barrier_signal 1", "~{memory}"()
-  ret void
-}
-attributes #0 = { "target-cpu"="gfx1200" }
-
-;--- reversed.ll
-target triple = "amdgcn-amd-amdhsa"
-; CHECK: error: wavesan: kernel 'k': inline asm that waits for a barrier and then signals it is not supported
-define amdgpu_kernel void @k() #0 {
-  call void asm sideeffect "s_barrier_wait -1\0As_barrier_signal -1", "~{memory}"()
   ret void
 }
 attributes #0 = { "target-cpu"="gfx1200" }

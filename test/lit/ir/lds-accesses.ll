@@ -82,17 +82,17 @@ define protected amdgpu_kernel void @aggregates() #0 {
 ; Atomics: [release half] [access hook] atomic [done hook] [acquire half]. info of atomics has the scope at bit 24, acquire
 ; (bit 27) and release (bit 28) too. fence info = bits | scope << 8: acquire 1, release 2, LDS 4, global 8, seq_cst 16,
 ; implied by an atomic 32; scopes wavefront 1, workgroup 2, agent 4, system 5. A one-as scope orders its own address space
-; only. cmpxchg acq_rel monotonic: bit 29, a failure acquires nothing. An atomic of a scope below workgroup stays one: the hooks
+; only. cmpxchg acq_rel monotonic: bit 23, it may fail; bit 29, a failure acquires nothing. An atomic of a scope below workgroup stays one: the hooks
 ; decide by the scope.
 ; CHECK-LABEL: define protected amdgpu_kernel void @atomics.wavesan(
 ; CHECK:      call void @__wavesan_lds_access({{.*}}, i32 33555463, i32 8,
 ; CHECK-NEXT: atomicrmw add
 ; CHECK-NEXT: call void @__wavesan_atomic_done(ptr addrspace(5) %wavesan.state, ptr addrspacecast (ptr addrspace(3) @tile.wavesan to ptr), i32 33555463, i32 8, i1 true)
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1070)
-; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1006635015, i32 9,
+; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 1015023623, i32 9,
 ; CHECK-NEXT: %c = cmpxchg
 ; CHECK-NEXT: [[OK:%[0-9]+]] = extractvalue { i64, i1 } %c, 1
-; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 1006635015, i32 9, i1 [[OK]])
+; CHECK-NEXT: call void @__wavesan_atomic_done({{.*}}, i32 1015023623, i32 9, i1 [[OK]])
 ; CHECK-NEXT: call void @__wavesan_fence({{.*}}, i32 1069)
 ; CHECK-NEXT: call void @__wavesan_lds_access({{.*}}, i32 167773189, i32 10,
 ; CHECK-NEXT: load atomic

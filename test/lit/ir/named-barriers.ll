@@ -8,7 +8,6 @@
 ; RUN: %opt -passes=wavesan-instrument,verify -S %t/named.ll | FileCheck %t/named.ll
 ; RUN: %opt -passes=wavesan,verify -S %t/named.ll | FileCheck --check-prefix=LINKED %t/named.ll
 ; RUN: %opt -passes=wavesan -S %t/named.ll | llc -mcpu=gfx1250 | FileCheck --check-prefix=ASM %t/named.ll
-; RUN: not %opt -passes=wavesan -S %t/wakeup.ll 2>&1 | FileCheck %t/wakeup.ll
 ; RUN: not %opt -passes=wavesan -S %t/trap.ll 2>&1 | FileCheck %t/trap.ll
 
 ;--- named.ll
@@ -47,16 +46,6 @@ define amdgpu_kernel void @k(i32 %i) #0 {
   call void @llvm.amdgcn.s.barrier.wait(i16 1)
   %s = call i32 @llvm.amdgcn.s.get.named.barrier.state(ptr addrspace(3) %p)
   call void @llvm.amdgcn.s.barrier.leave(i16 1)
-  ret void
-}
-attributes #0 = { "target-cpu"="gfx1250" }
-
-;--- wakeup.ll
-target triple = "amdgcn-amd-amdhsa"
-@full = internal addrspace(3) global target("amdgcn.named.barrier", 0) poison
-; CHECK: error: wavesan: kernel 'k': s_wakeup_barrier is not supported
-define amdgpu_kernel void @k() #0 {
-  call void @llvm.amdgcn.s.wakeup.barrier(ptr addrspace(3) @full)
   ret void
 }
 attributes #0 = { "target-cpu"="gfx1250" }

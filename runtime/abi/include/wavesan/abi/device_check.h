@@ -8,16 +8,16 @@
 //   void __wavesan_barrier_met(i32 record, i32 site, i32 waves, i32 lanes)
 //   void __wavesan_global_check(i64 address, i32 offset, i32 size, i32 record, i32 operation)
 //   void __wavesan_global_fence(i32 record, i32 info)
-//   void __wavesan_global_release(i64 address, i32 record, i32 info)
+//   void __wavesan_global_release(i64 address, i32 record, i32 info, i32 step)
 //   void __wavesan_global_acquire(i64 address, i32 record, i32 info, i32 wrote)
 //   void __wavesan_global_grid(i32 record, i32 leave)
 //   void __wavesan_global_end(i32 record, i32 waves)
 //
-// Each is a leaf without memory of its own (no calls, no stack). So neither it nor the kernel that calls it needs scratch
-// memory: nothing is saved, and the code generator sees which registers it really changes. `address`, `size`
-// and `wrote` may differ between lanes; the rest is the same in all active lanes of a call, and the function says so itself
-// (readfirstlane). Scalar parameters ("inreg") would save these instructions, but LLVM 22 places them differently in
-// caller and callee on targets whose scratch memory needs a buffer descriptor (gfx90a, gfx1030).
+// Each is a leaf without memory of its own (no calls, no stack). So neither it nor the kernel that calls it needs
+// scratch memory: nothing is saved, and the code generator sees which registers it really changes. `address`, `size`,
+// `wrote` and `step` may differ between lanes; the rest is the same in all active lanes of a call, and the function
+// says so itself (readfirstlane). Scalar parameters ("inreg") would save these instructions, but LLVM 22 places them
+// differently in caller and callee on targets whose scratch memory needs a buffer descriptor (gfx90a, gfx1030).
 #ifndef WAVESAN_ABI_DEVICE_CHECK_H
 #define WAVESAN_ABI_DEVICE_CHECK_H
 

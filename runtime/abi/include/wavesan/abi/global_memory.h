@@ -55,8 +55,12 @@ struct GlobalVariable {
   uint32_t publisher;      ///< the only wave whose releases it carries, plus 1; 0: none; ~0: several
   uint32_t publishedBound; ///< and up to where
   uint32_t lost;           ///< a release could not be kept
+  uint32_t ended;          ///< release sequences at this address that a store has ended
+  uint32_t begun;          ///< `ended` of the address when that of `row` began: if it is more now, nothing is released
+  uint32_t announced;      ///< compare-exchanges that had something to release
+  uint32_t settled;        ///< of those, the ones that have released it, or failed
 };
-static_assert(sizeof(GlobalVariable) == 48);
+static_assert(sizeof(GlobalVariable) == 64);
 /// Whatever lay in the memory before is none of these.
 constexpr uint64_t variableState(uint32_t stamp, bool busy) {
   return uint64_t(0x57535652) << 32 | uint64_t(stamp) << 1 | (busy ? 1 : 0);

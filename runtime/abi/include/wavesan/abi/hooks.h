@@ -108,9 +108,9 @@ enum AccessBits : uint32_t {
   kAccessAtomic = 4,
 };
 
-/// info operand of access hooks: bits 0-7 AccessBits, bits 8-23 size in bytes of one lane's access (0: range hook); of
-/// atomics also bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst; atomicInfo()), bit 29
-/// kAtomicFailureRelaxed. Bits 30 and 31: kAccessOneInstruction, kAccessOfCopy.
+/// info operand of access hooks: bits 0-7 AccessBits, bits 8-22 size in bytes of one lane's access (0: range hook); of
+/// atomics also bit 23 kAtomicMayFail, bits 24-26 Scope, bit 27 acquire, bit 28 release (both set: acq_rel or seq_cst;
+/// atomicInfo()), bit 29 kAtomicFailureRelaxed. Bits 30 and 31: kAccessOneInstruction, kAccessOfCopy.
 constexpr uint32_t accessInfo(uint32_t bits, uint32_t sizeBytes) { return (bits & 0xffu) | (sizeBytes << 8); }
 /// Of an instruction in inline assembly: one instruction of the machine, whatever the compiler does.
 constexpr uint32_t kAccessOneInstruction = 1u << 30;
@@ -118,12 +118,14 @@ constexpr uint32_t kAccessOneInstruction = 1u << 30;
 /// AtomicDone: device free or malloc, without an access hook before it.
 constexpr uint32_t kAccessOfCopy = 1u << 31;
 constexpr uint32_t accessBits(uint32_t info) { return info & 0xffu; }
-constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0xffffu; }
+constexpr uint32_t accessSize(uint32_t info) { return (info >> 8) & 0x7fffu; }
 
 /// Scope of a fence or atomic, ordered: a larger value includes more lanes (LLVM AMDGPU memory model).
 enum class Scope : uint32_t { SingleThread = 0, Wavefront = 1, Workgroup = 2, Cluster = 3, Agent = 4, System = 5 };
 
 constexpr uint32_t kAtomicAcquire = 1u << 27, kAtomicRelease = 1u << 28;
+/// A compare-exchange: only its AtomicDone hook knows whether it wrote, and so released, anything.
+constexpr uint32_t kAtomicMayFail = 1u << 23;
 /// A compare-exchange whose success acquires and whose failure does not.
 constexpr uint32_t kAtomicFailureRelaxed = 1u << 29;
 constexpr uint32_t atomicInfo(uint32_t bits, uint32_t sizeBytes, Scope scope, bool acquire, bool release) {

@@ -49,7 +49,8 @@ enum KernelFlags : uint32_t {
 
 struct KernelEntry {
   StringRef32 original; ///< linkage name of the untouched kernel
-  StringRef32 twin;     ///< linkage name of its twin; empty: the user left this kernel out when compiling
+  StringRef32 twin;     ///< linkage name of its twin; empty: it has none, and its skip entry says why; without one the
+                        ///< user left it out when compiling
   StringRef32 file;     ///< of the kernel's definition; empty without debug info
   uint32_t line;
   uint32_t granuleLog2; ///< log2 of the bytes that one LDS cell must cover: smallest access and alignment of the twin
