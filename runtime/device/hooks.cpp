@@ -6,6 +6,7 @@
 // nothing that the program computes changes.
 #include "divergence.h"
 #include "global_check.h"
+#include "global_release.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
 
