@@ -51,7 +51,7 @@ cpu::Program &program() {
 
 /// Runs `kernel` or its twin once with these arguments; false after an error.
 bool launch(benchmark::State &state, const std::string &kernel, bool checked, std::vector<uint64_t> arguments,
-            hsa_dim3_t grid, hsa_dim3_t block, uint32_t ldsBytes) {
+            hsa_dim3_t grid, hsa_dim3_t block, uint32_t ldsBytes, uint32_t threads = 1) {
   static std::unique_ptr<cpu::HookHandler> hooks = cpu::makeNativeHooks();
   alignas(64) hsa_kernel_dispatch_packet_t packet{};
   abi::DispatchContext context{};
@@ -78,6 +78,7 @@ bool launch(benchmark::State &state, const std::string &kernel, bool checked, st
   }
   l.fixedLdsBytes = l.groupSegmentBytes = ldsBytes;
   l.seed = 1;
+  l.threads = threads;
   l.hooks = checked ? hooks.get() : nullptr;
   cpu::Outcome outcome = program().run(l);
   if (!outcome)
@@ -102,7 +103,7 @@ template <class T> using Buffer = std::vector<T, PageAllocator<T>>;
 uint64_t address(const void *p) { return reinterpret_cast<uint64_t>(p); }
 
 enum class As { Original, Checked, ByHand };
-void matrixProductAs(benchmark::State &state, As what) {
+void matrixProductAs(benchmark::State &state, As what, uint32_t threads = 1) {
   const uint32_t n = uint32_t(state.range(0));
   Buffer<float> a(n * n), b(n * n), c(n * n);
   for (uint32_t i = 0; i < n * n; ++i)
@@ -111,7 +112,8 @@ void matrixProductAs(benchmark::State &state, As what) {
     if (what == As::ByHand)
       ::matrixProductByHand(a.data(), b.data(), c.data(), n);
     else if (!launch(state, "matrix_product", what == As::Checked,
-                     {address(a.data()), address(b.data()), address(c.data()), n}, {n, n, 1}, {16, 16, 1}, 2048))
+                     {address(a.data()), address(b.data()), address(c.data()), n}, {n, n, 1}, {16, 16, 1}, 2048,
+                     threads))
       return;
   float expected = 0;
   for (uint32_t k = 0; k < n; ++k)
@@ -124,15 +126,38 @@ void matrixProduct(benchmark::State &state, bool checked) {
 }
 void matrixProductByHand(benchmark::State &state) { matrixProductAs(state, As::ByHand); }
 
-void reduction(benchmark::State &state, bool checked) {
+void reductionOn(benchmark::State &state, bool checked, uint32_t threads) {
   const uint32_t groups = uint32_t(state.range(0));
   Buffer<float> in(groups * 256, 1.0f), out(groups);
   for (auto _ : state)
     if (!launch(state, "reduction", checked, {address(in.data()), address(out.data())}, {groups * 256, 1, 1},
-                {256, 1, 1}, 1024))
+                {256, 1, 1}, 1024, threads))
       return;
   if (out[groups - 1] != 256)
     state.SkipWithError("wrong sum");
+}
+
+void reduction(benchmark::State &state, bool checked) { reductionOn(state, checked, 1); }
+
+// Checked kernels on several threads, by the wall clock: the second argument is the number of threads, 0 the original
+// on one thread.
+void threadsMatrixProduct(benchmark::State &state) {
+  const auto threads = uint32_t(state.range(1));
+  matrixProductAs(state, threads ? As::Checked : As::Original, std::max(threads, 1u));
+}
+void threadsReduction(benchmark::State &state) {
+  const auto threads = uint32_t(state.range(1));
+  reductionOn(state, threads != 0, std::max(threads, 1u));
+}
+void threadsStencil(benchmark::State &state) {
+  const uint32_t n = uint32_t(state.range(0)), threads = uint32_t(state.range(1));
+  Buffer<float> in(n * n, 1.0f), out(n * n);
+  for (auto _ : state)
+    if (!launch(state, "stencil", threads != 0, {address(in.data()), address(out.data()), n}, {n, n, 1}, {64, 4, 1}, 0,
+                std::max(threads, 1u)))
+      return;
+  if (out[n + 1] != 1)
+    state.SkipWithError("wrong mean");
 }
 
 void histogram(benchmark::State &state, bool checked) {
@@ -176,6 +201,20 @@ BENCHMARK_CAPTURE(matrixProduct, checked, true)->Arg(512)->Unit(benchmark::kMill
 BENCHMARK(matrixProductByHand)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reduction, original, false)->Arg(4096)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(reduction, checked, true)->Arg(4096)->Unit(benchmark::kMillisecond);
+void numbersOfThreads(benchmark::internal::Benchmark *b, int64_t size) {
+  b->Unit(benchmark::kMillisecond)->UseRealTime()->MeasureProcessCPUTime();
+  for (const int64_t threads : {0, 1, 2, 4})
+    b->Args({size, threads});
+}
+BENCHMARK(threadsMatrixProduct)->Apply([](auto *b) { numbersOfThreads(b, 512); });
+BENCHMARK(threadsReduction)->Apply([](auto *b) { numbersOfThreads(b, 4096); });
+BENCHMARK(threadsStencil)->Apply([](auto *b) { numbersOfThreads(b, 1024); });
+// As few workgroups as are tried, and fewer.
+BENCHMARK(threadsReduction)
+    ->Name("threadsFew")
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->ArgsProduct({{1, 2, 4, 8, 16, 64}, {1, 2}});
 BENCHMARK_CAPTURE(histogram, original, false)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(histogram, checked, true)->Arg(256)->Unit(benchmark::kMillisecond);
 

@@ -57,6 +57,7 @@ struct KernelSummary {
   uint32_t GranuleLog2 = 2;
   uint32_t Flags = 0;
   uint32_t Sites = 0;
+  bool ChecksAll = false; ///< abi::kChecksAllAttribute
   SkipCounts Skips;
   StoreSet Stores;
 };

@@ -157,6 +157,7 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
       A.Stored = Bytes;
   }
   Summary.Sites = uint32_t(Choice->Accesses.size());
+  Summary.ChecksAll = Choice->Skips.size() == 0;
   Summary.Skips.add(Choice->Skips);
   Summary.Skips.add(Sync->Skips);
   if (uint32_t Barriers = barriersWithoutPosition(F, Sync->Points))
@@ -199,6 +200,7 @@ static void addReached(KernelSummary &Summary, const TwinFunction &Twin,
       Summary.GranuleLog2 = std::min(Summary.GranuleLog2, It->second.GranuleLog2);
       Summary.Flags |= It->second.Flags;
       Summary.Sites += It->second.Sites;
+      Summary.ChecksAll &= It->second.ChecksAll;
       Summary.Skips.add(It->second.Skips);
     }
 }
@@ -311,6 +313,8 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     if (!Summary)
       return createStringError("kernel '" + demangle(Twin.Original->getName()) + "': " + toString(Summary.takeError()));
     addReached(*Summary, Twin, RecursiveSummaries);
+    if (Summary->ChecksAll)
+      Twin.Clone->addFnAttr(abi::kChecksAllAttribute);
     Sites.addKernel(*Twin.Original, *Twin.Clone, *Summary);
     recordBarrierBranches(*Twin.Clone, Sites);
   }

@@ -115,6 +115,7 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.perturb = options.perturb;
   launch.threads = options.threads;
   launch.aroundThread = options.aroundThread;
+  launch.trialMemory = options.trialMemory;
   launch.watchAfterMs = options.watchAfterMs;
   launch.standing = options.standing;
   launch.queue = options.queue;

@@ -82,7 +82,9 @@ TEST(GlobalCheckTest, WaveAccessesAgainstBytes) {
         return;
       (any ? racy : clean) += 1;
     }
-    check.takeLosses([&](uint64_t lost, uint64_t, uint64_t) { ASSERT_EQ(lost, 0u); });
+    abi::DispatchCounters losses{};
+    check.takeLosses(losses);
+    ASSERT_EQ(losses.historyOverflow, 0u);
   }
   EXPECT_GT(racy, 1000u);
   EXPECT_GT(clean, 1000u);

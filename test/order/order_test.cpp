@@ -323,8 +323,7 @@ TEST(RecordList, AgainstAVector) {
           m[i] = r;
         } else {
           lists[l].remove(i);
-          m[i] = m.back();
-          m.pop_back();
+          m.erase(m.begin() + std::ptrdiff_t(i)); // the others keep their order
         }
       }
       ASSERT_EQ(lists[l].size(), m.size());

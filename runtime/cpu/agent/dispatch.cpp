@@ -7,6 +7,7 @@
 #include "executable.h"
 #include "fault_handler.h"
 #include "host_lock.h"
+#include "memory.h"
 #include "native_hooks_link.h"
 #include "process.h"
 #include "replay_interface.h"
@@ -63,6 +64,18 @@ hsa_status_t statusOf(cpu::Outcome::Kind kind) {
   return HSA_STATUS_ERROR_EXCEPTION;
 }
 
+/// Memory that a dispatch may try things in, for as long as it runs: the program promises to leave it alone, and it is
+/// all there.
+bool isForTrials(uint64_t address, uint64_t bytes) {
+  bool good = false;
+  allocations().with(reinterpret_cast<const void *>(address), [&](const Allocation &a) {
+    const auto begin = reinterpret_cast<uint64_t>(a.base);
+    good = isGpu(a.agent) && a.globalFlags == HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED &&
+           a.type == HSA_EXT_POINTER_TYPE_HSA && address >= begin && address + bytes <= begin + a.size;
+  });
+  return good;
+}
+
 DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const KernelReference &kernel,
                            hsa_queue_t *queue, uint64_t dispatchId, const std::atomic<bool> &cancel) {
   const std::string name(kernel.symbol->kernelName());
@@ -100,6 +113,7 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
     FaultScope scope(activity.c_str());
     work();
   };
+  launch.trialMemory = isForTrials;
   launch.stuckLimit = options().stuck_limit;
   launch.watchAfterMs = uint64_t(options().watchdog_seconds) * 1000;
   launch.standing = [](const std::string &text) {

@@ -24,6 +24,7 @@
 namespace wavesan::cpu {
 
 class LaneOrder; // lane_order.h
+class Trial;     // trial.h
 
 /// Lanes are bits: lane i is bit i. Waves of 32 use the low half.
 using LaneMask = uint64_t;
@@ -77,6 +78,7 @@ struct WaveView {
   /// memory. The handler adds the phases.
   LaneOrder *arms = nullptr;
   bool contested = false; ///< of an access hook: it may stand in one of such arms, and lanes are in another
+  Trial *trial = nullptr; ///< of the dispatch; null: its workgroups run in one order
 };
 
 /// Two lanes of one store that write different values to the same bytes.
@@ -128,6 +130,11 @@ public:
   virtual void namedBarrier(WaveView &, LaneMask, abi::NamedBarrierOperation, uint32_t /*barrier*/, uint64_t /*phase*/) {}
   /// The dispatch is over, after its last workgroupEnd (also after an error); releases dispatchData.
   virtual void dispatchEnd(void * /*dispatchData*/) {}
+  /// Whether the handler fails a trial before anything is executed by which workgroups could tell one another
+  /// something, and instead of reporting anything.
+  virtual bool takesTrials() const { return false; }
+  /// The same as dispatchEnd for a trial that has not held: puts back what memory held before it, reports nothing.
+  virtual void dispatchUndo(void * /*dispatchData*/) {}
   /// The workgroup has ended (also after an error); releases workgroupData.
   virtual void workgroupEnd(void *workgroupData) = 0;
 };
@@ -168,9 +175,12 @@ struct Launch {
   uint64_t watchAfterMs = 0;
   std::function<void(const std::string &)> standing = nullptr;
   const std::atomic<bool> *cancel = nullptr; ///< set from another thread: the dispatch stops with an error soon
-  /// Most threads that execute workgroups, the calling one among them. More than one do where workgroups are independent
-  /// (independence.h), and neither `forced` nor `perturb` asks for an order.
+  /// Most threads that execute workgroups, the calling one among them. More than one do where workgroups are
+  /// independent (independence.h), and neither `forced` nor `perturb` asks for an order; those of checked kernels on
+  /// trial (trial.h).
   uint32_t threads = 1;
+  /// Trial::Memory; null: all that can be mapped.
+  std::function<bool(uint64_t address, uint64_t bytes)> trialMemory = nullptr;
   /// Called on each of several threads; calls its argument.
   std::function<void(const std::function<void()> &work)> aroundThread = nullptr;
 };

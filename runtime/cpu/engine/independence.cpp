@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "independence.h"
 
+#include "wavesan/abi/hooks.h"
+
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -21,7 +23,7 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned kLds = 3, kPrivate = 5;
+constexpr unsigned kLds = 3, kConstant = 4, kPrivate = 5;
 
 /// LDS and private memory: nobody outside the workgroup can see it.
 bool isLocal(const Value *pointer) {
@@ -32,8 +34,20 @@ bool isLocal(const Value *pointer) {
   return of == kLds || of == kPrivate;
 }
 
+/// Hooks by which no workgroup learns of another.
+bool isHookOfWorkgroup(const Function &f) {
+  using enum abi::Hook;
+  for (size_t i = 0; i < size_t(Count); ++i)
+    if (f.getName() == abi::kHookSymbols[i])
+      return abi::Hook(i) != GridArrive && abi::Hook(i) != GridLeave;
+  return false;
+}
+
 class Search {
 public:
+  /// `twin`: hooks are no calls, and no update is allowed.
+  explicit Search(bool twin) : Twin(twin) {}
+
   bool run(const Function &kernel) {
     SmallPtrSet<const Function *, 16> seen{&kernel};
     SmallVector<const Function *, 16> todo{&kernel};
@@ -49,13 +63,14 @@ public:
   }
 
 private:
+  const bool Twin;
   /// The one kind of atomic updates that there is: updates of one kind and width commute, others may not.
   std::optional<std::pair<AtomicRMWInst::BinOp, Type *>> Updates;
 
   /// `callee`: a function whose body matters as well.
   bool allows(const Instruction &i, const Function *&callee) {
     if (const auto *load = dyn_cast<LoadInst>(&i))
-      return isLocal(load->getPointerOperand()) || load->isSimple();
+      return isLocal(load->getPointerOperand()) || (load->isSimple() && !(Twin && isUnchecked(*load)));
     if (const auto *store = dyn_cast<StoreInst>(&i))
       return isLocal(store->getPointerOperand()) || store->isSimple();
     if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&i))
@@ -69,8 +84,14 @@ private:
     return true;
   }
 
+  /// Loads of memory that nobody writes while the kernel runs have no hook; a constant's address says that it is so, a
+  /// promise of the source may be broken.
+  static bool isUnchecked(const LoadInst &load) {
+    return load.hasMetadata(LLVMContext::MD_invariant_load) && load.getPointerAddressSpace() != kConstant;
+  }
+
   bool allowsUpdate(const AtomicRMWInst &update) {
-    if (!update.use_empty() || update.isVolatile())
+    if (Twin || !update.use_empty() || update.isVolatile())
       return false;
     AtomicRMWInst::BinOp kind = update.getOperation();
     switch (kind) {
@@ -95,7 +116,7 @@ private:
     return *Updates == what;
   }
 
-  static bool allowsCall(const CallBase &call, const Function *&callee) {
+  bool allowsCall(const CallBase &call, const Function *&callee) {
     if (const auto *text = dyn_cast<InlineAsm>(call.getCalledOperand()))
       return text->getAsmString().empty() || !(text->hasSideEffects() || call.mayReadOrWriteMemory());
     const auto *target = dyn_cast<Function>(call.getCalledOperand()->stripPointerCastsAndAliases());
@@ -104,12 +125,12 @@ private:
     if (const auto *intrinsic = dyn_cast<IntrinsicInst>(&call))
       return allowsIntrinsic(*intrinsic);
     if (target->isDeclaration())
-      return false;
+      return Twin && isHookOfWorkgroup(*target);
     callee = target;
     return true;
   }
 
-  static bool allowsIntrinsic(const IntrinsicInst &i) {
+  bool allowsIntrinsic(const IntrinsicInst &i) {
     if (i.getIntrinsicID() == Intrinsic::amdgcn_ds_gws_barrier || i.getIntrinsicID() == Intrinsic::amdgcn_ds_gws_init)
       return false; // a barrier of the grid
     if (const auto *transfer = dyn_cast<MemIntrinsic>(&i))
@@ -135,6 +156,8 @@ private:
     case Intrinsic::amdgcn_iglp_opt:
     case Intrinsic::amdgcn_s_setprio:
     case Intrinsic::amdgcn_s_waitcnt:
+    case Intrinsic::amdgcn_global_load_lds:
+      return true;
     case Intrinsic::amdgcn_raw_buffer_load:
     case Intrinsic::amdgcn_raw_buffer_store:
     case Intrinsic::amdgcn_raw_ptr_buffer_load:
@@ -143,8 +166,7 @@ private:
     case Intrinsic::amdgcn_struct_buffer_store:
     case Intrinsic::amdgcn_struct_ptr_buffer_load:
     case Intrinsic::amdgcn_struct_ptr_buffer_store:
-    case Intrinsic::amdgcn_global_load_lds:
-      return true;
+      return !Twin; // hooks and executor would have to agree on each byte that is in range
     default:
       return false;
     }
@@ -159,6 +181,10 @@ bool staysInWorkgroup(const FenceInst &fence) {
          (name->starts_with("workgroup") || name->starts_with("wavefront") || name->starts_with("singlethread"));
 }
 
-bool hasIndependentWorkgroups(const Function &kernel) { return Search().run(kernel); }
+bool hasIndependentWorkgroups(const Function &kernel) { return Search(false).run(kernel); }
+
+bool canRunOnTrial(const Function &twin) {
+  return twin.hasFnAttribute(abi::kChecksAllAttribute) && Search(true).run(twin);
+}
 
 } // namespace wavesan::cpu::engine

@@ -19,6 +19,10 @@ namespace wavesan::cpu::engine {
 /// if workgroups race. Reads the module: the caller keeps others from changing it.
 bool hasIndependentWorkgroups(const llvm::Function &kernel);
 
+/// The same for the twin of a checked kernel, whose hooks do not count, if they fail a trial in which workgroups race
+/// (trial.h): the pass has left out no access, and there are no atomics on global memory, which cannot be undone.
+bool canRunOnTrial(const llvm::Function &twin);
+
 /// Whether a fence is of workgroup scope or narrower.
 bool staysInWorkgroup(const llvm::FenceInst &fence);
 

@@ -135,7 +135,11 @@ private:
       return true;
     const uint64_t id = r->workgroup().linearId;
     retire(std::move(r));
-    if (!outcome)
+    if (launch.trial && !outcome)
+      launch.trial->fail();
+    if (launch.trialFailed())
+      crew.end({Outcome::Cancelled, {}});
+    else if (!outcome)
       crew.fail(id, std::move(outcome));
     return !crew.over();
   }

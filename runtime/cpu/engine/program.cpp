@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Program: a module, its kernels decoded on demand, and launches.
+#include "crew.h"
 #include "decoder.h"
 #include "engine.h"
 #include "independence.h"
@@ -10,9 +11,12 @@
 #include "llvm/IR/Function.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace wavesan::cpu {
 
@@ -25,6 +29,8 @@ constexpr uint32_t kMaxGroupSegment = 16 << 20;
 // Private memory of a lane in kernels with calls, whose depth is not known.
 constexpr uint32_t kScratchWithCalls = 128 << 10;
 constexpr uint32_t kUnwatchedQuantumBits = 4;
+// Dispatches of fewer waves are done before another thread has woken up.
+constexpr uint64_t kTrialWaves = 8;
 
 uint32_t gfxMajorOf(std::string_view target) {
   // "gfx90a" is 9.0.10, "gfx1030" is 10.3.0: the last two digits are minor and stepping.
@@ -39,10 +45,33 @@ uint32_t gfxMajorOf(std::string_view target) {
   return major;
 }
 
+/// Whether a kernel's next dispatch is to be tried. A trial that fails is work for nothing: after each in a row twice
+/// as many dispatches go without. Thread-safe.
+class TrialHabit {
+public:
+  bool due() {
+    uint32_t left = Without.load(std::memory_order_relaxed);
+    while (left && !Without.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+    }
+    return left == 0;
+  }
+  void held() { InARow.store(0, std::memory_order_relaxed); }
+  void failed() {
+    const uint32_t n = std::min(InARow.fetch_add(1, std::memory_order_relaxed) + 1, kMaxBits);
+    Without.store((1u << n) - 1, std::memory_order_relaxed);
+  }
+
+private:
+  static constexpr uint32_t kMaxBits = 10;
+  std::atomic<uint32_t> InARow{0}, Without{0};
+};
+
 struct Kernel {
   KernelContext context;
   const engine::Function *entry = nullptr;
   bool independent = false; ///< independence.h
+  bool triable = false;     ///< the same
+  TrialHabit trials;
   std::map<const llvm::Function *, std::unique_ptr<engine::Function>> functions;
 };
 
@@ -83,6 +112,7 @@ private:
   }
   Kernel &kernel(const llvm::Function &f, uint32_t fixedLdsBytes);
   const engine::Function *decode(Kernel &k, const llvm::Function &f);
+  std::optional<Outcome> runOnTrial(LaunchState &state, const Shape &shape, Kernel &k);
   std::string checkLaunch(const Launch &launch, const Kernel &k) const;
   void fillLaunchBank(const Launch &launch, const Kernel &k, LaunchState &state, std::byte *bank) const;
 
@@ -110,6 +140,7 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
       c.barriers = std::move(barriers);
     slot->entry = decode(*slot, f);
     slot->independent = hasIndependentWorkgroups(f);
+    slot->triable = canRunOnTrial(f);
   }
   return *slot;
 }
@@ -247,10 +278,35 @@ Outcome ProgramImpl::run(const Launch &launch) {
   const uint32_t scratch = k.entry->hasCalls ? k.entry->privateBytes + kScratchWithCalls : k.entry->privateBytes;
   shape.scratchStride = ((scratch + 63) / 64 | 1) * 64;
 
+  if (std::optional<Outcome> outcome = runOnTrial(state, shape, k))
+    return *std::move(outcome);
   Outcome outcome = runWorkgroups(state, shape, pool, k.independent && !launch.perturb && !launch.forced);
   if (launch.hooks)
     launch.hooks->dispatchEnd(state.hookData);
   return outcome;
+}
+
+// Nothing: there is no trial, or it has not held, and nothing has happened.
+std::optional<Outcome> ProgramImpl::runOnTrial(LaunchState &state, const Shape &shape, Kernel &k) {
+  const Launch &launch = *state.launch;
+  if (!k.triable || launch.threads < 2 || shape.count < 2 || shape.count * shape.waves < kTrialWaves ||
+      launch.perturb || launch.forced || !launch.hooks || !launch.hooks->takesTrials() || !k.trials.due())
+    return std::nullopt;
+  Trial trial(launch.trialMemory);
+  state.trial = &trial;
+  Outcome outcome = runWorkgroups(state, shape, pool, true);
+  if (outcome && !trial.failed()) {
+    k.trials.held();
+    launch.hooks->dispatchEnd(state.hookData);
+    return outcome;
+  }
+  k.trials.failed();
+  launch.hooks->dispatchUndo(state.hookData);
+  state.trial = nullptr;
+  state.hookData = nullptr;
+  state.failedAt = Crew::kNobody;
+  state.progress = 0;
+  return std::nullopt;
 }
 
 } // namespace

@@ -40,7 +40,8 @@ WaveView viewOf(Wave &w) {
                   .barriers = g.launch->barriers,
                   .turns = static_cast<WaveState &>(w).turns.data(),
                   .turnCount = uint32_t(static_cast<WaveState &>(w).turns.size()),
-                  .arms = w.arms};
+                  .arms = w.arms,
+                  .trial = g.launch->trial};
 }
 
 namespace {
@@ -267,6 +268,11 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
     if (barrier != 0) // else the operation itself is an error
       handler->namedBarrier(view, w.exec, operation, barrier, phase);
   }
+  // What follows is not executed: it may be what another workgroup has seen or done something to.
+  if constexpr (which == Hook::GlobalAccess || which == Hook::GenericAccess || which == Hook::GlobalRange ||
+                which == Hook::GenericRange)
+    if (w.group->launch->trialFailed()) [[unlikely]]
+      w.stop = Stop::Cancelled;
 }
 
 } // namespace

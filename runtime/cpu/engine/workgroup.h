@@ -12,6 +12,7 @@
 #include "lane_order.h"
 #include "named_barriers.h"
 #include "random.h"
+#include "trial.h"
 #include "wave.h"
 
 #include <atomic>
@@ -92,8 +93,10 @@ struct LaunchState {
   GridBarriers *gridBarriers = nullptr;
   OrderForcer forcer;
   bool alone = true;        ///< no other workgroup of the launch is resident; changes only where one thread executes it
+  Trial *trial = nullptr;   ///< null: the launch is none
   /// The lowest workgroup that has failed (crew.h): those behind it are given up.
   std::atomic<uint64_t> failedAt{~uint64_t(0)};
+  bool trialFailed() const { return trial && trial->failed(); }
   alignas(64) std::atomic<uint64_t> progress{0}; ///< grows when a workgroup does something new (stuck_check.h)
 };
 
@@ -124,11 +127,11 @@ struct Workgroup {
   bool mustWait(const WaveState &w) const {
     return w.named.waits() ? !named.passed(w.named) : w.barrierPhase > barrierPhase;
   }
-  /// Another workgroup has failed, and this one is not waited for: it stands behind that one, or has executed so much that
-  /// it may never end.
+  /// The trial has failed, or another workgroup has, and this one is not waited for: it stands behind that one, or has
+  /// executed so much that it may never end.
   bool givenUp() const {
     const uint64_t failed = launch->failedAt.load(std::memory_order_relaxed);
-    return failed < linearId || (failed != ~uint64_t(0) && clock > kPatience);
+    return launch->trialFailed() || failed < linearId || (failed != ~uint64_t(0) && clock > kPatience);
   }
   static constexpr uint64_t kPatience = uint64_t(1) << 24;
   int32_t nextQuantum() { return 1 + int32_t(random.below(quantumRange)); }

@@ -66,12 +66,35 @@ inline void acquireSeen(SyncTable &table, WaveOrder &wave, uint32_t info) {
   wave.seen.clear();
 }
 
+/// Adds what was counted; others may be adding, too.
+inline void addCounters(abi::DispatchCounters &to, const abi::DispatchCounters &from) {
+  const auto add = [&](uint64_t abi::DispatchCounters::*counter) {
+    if (from.*counter)
+      __atomic_fetch_add(&(to.*counter), from.*counter, __ATOMIC_RELAXED);
+  };
+  using C = abi::DispatchCounters;
+  for (uint64_t C::*counter : {&C::checkedAccesses, &C::racesSeen, &C::racesDropped, &C::historyOverflow,
+                               &C::generationOverflow, &C::outsideShadow, &C::globalAccesses, &C::orderUnknown,
+                               &C::waitsUnknown, &C::outsideBudget, &C::lanesUnchecked})
+    add(counter);
+  __atomic_fetch_or(&to.checkedSpaces, from.checkedSpaces, __ATOMIC_RELAXED);
+}
+
 /// One dispatch. Locked by itself: its workgroups may run on several threads.
+///
+/// In one order all accesses are checked under one lock. On trial (trial.h) there are several shadows with a lock each,
+/// which share out the pages, and no atomics.
 class DispatchCheck {
 public:
-  /// `sink`: gets what the dispatch touched when it ends; null: nobody wants to know.
-  explicit DispatchCheck(MemoryBudget &budget, abi::AccessSink *sink = nullptr)
-      : Sync(&budget), Shadow(budget), Sink(sink) {}
+  /// `sink`: gets what the dispatch touched when it ends; null: nobody wants to know. `trial`: null: the dispatch runs
+  /// in one order. `counters`: of a trial that holds.
+  explicit DispatchCheck(MemoryBudget &budget, abi::AccessSink *sink = nullptr, Trial *trial = nullptr,
+                         abi::DispatchCounters *counters = nullptr)
+      : Sync(&budget), Budget(budget), OnTrial(trial), Counters(counters), Sink(sink) {
+    const unsigned partsLog2 = trial ? kTrialPartsLog2 : 0;
+    for (unsigned i = 0; i < 1u << partsLog2; ++i)
+      Parts.push_back(std::make_unique<Part>(budget, MemoryShadow::Mode{sink != nullptr, trial, partsLog2}));
+  }
   ~DispatchCheck() {
     try {
       if (Sink)
@@ -85,7 +108,12 @@ public:
   template <class Length, class F>
   void access(const WaveOrder &wave, LaneMask exec, const uint64_t *address, Length length, uint32_t size,
               uint32_t info, uint32_t site, uint32_t epoch, F &&onConflict) {
-    std::lock_guard lock(Mutex);
+    if (OnTrial && OnTrial->failed())
+      return; // it will not be executed
+    std::unique_lock lock(Mutex, std::defer_lock);
+    if (!OnTrial)
+      lock.lock();
+    PartLock part;
     AccessRecord base{};
     base.workgroup = wave.id.workgroup;
     base.wave = uint8_t(wave.id.wave);
@@ -95,16 +123,17 @@ public:
     base.write = (abi::accessBits(info) & abi::kAccessWrite) != 0;
     base.atomic = (abi::accessBits(info) & abi::kAccessAtomic) != 0;
     base.scope = abi::atomicScope(info);
-    for (unsigned lane = 0; lane < 64; lane += kRowLanes)
-      if (exec >> lane & 1)
-        Shadow.prefetch(address[lane] / kLineBytes);
+    if (!OnTrial)
+      for (unsigned lane = 0; lane < 64; lane += kRowLanes)
+        if (exec >> lane & 1)
+          Parts.front()->shadow.prefetch(address[lane] / kLineBytes);
     // A run: consecutive lanes, consecutive bytes, equal lengths.
     uint64_t runAddress = 0, runEnd = 0, laneBytes = 0;
     unsigned runLane = 0, lastLane = 0;
     auto flush = [&] {
       if (runEnd != runAddress)
-        accessRun(wave, base, runAddress, runEnd - runAddress, runLane, runLane == lastLane ? 0 : uint32_t(laneBytes),
-                  onConflict);
+        accessRun(part, wave, base, runAddress, runEnd - runAddress, runLane,
+                  runLane == lastLane ? 0 : uint32_t(laneBytes), onConflict);
     };
     for (LaneMask rest = exec; rest;) {
       const unsigned lane = unsigned(std::countr_zero(rest));
@@ -134,6 +163,8 @@ public:
   void atomicDone(WaveOrder &wave, LaneMask lanes, const uint64_t *address, uint32_t info, bool reads, LaneMask wrote) {
     if (!lanes)
       return;
+    if (OnTrial)
+      return OnTrial->fail();
     std::lock_guard lock(Mutex);
     for (LaneMask rest = lanes; rest; rest &= rest - 1) {
       const unsigned lane = unsigned(std::countr_zero(rest));
@@ -186,20 +217,73 @@ public:
   }
   bool hasSync() const { return !Sync.empty(); }
   /// A release could not be kept. From now on what looks unordered may be ordered by it.
-  void loseOrder() { OrderLost.store(true, std::memory_order_relaxed); }
+  void loseOrder() {
+    OrderLost.store(true, std::memory_order_relaxed);
+    if (OnTrial)
+      OnTrial->fail();
+  }
   bool orderLost() const { return OrderLost.load(std::memory_order_relaxed); }
 
-  /// What could not be recorded since the last call: `f(accesses, accesses for want of memory, atomics)`.
-  template <class F> void takeLosses(F &&f) {
+  /// Adds what could not be recorded since the last call.
+  void takeLosses(abi::DispatchCounters &to) {
     std::lock_guard lock(Mutex);
-    const uint64_t lost = Shadow.lost(), unrecorded = Shadow.unrecorded();
-    f(lost - TakenLost, unrecorded - TakenUnrecorded, OrderUnknown - TakenUnknown);
-    TakenLost = lost;
-    TakenUnrecorded = unrecorded;
-    TakenUnknown = OrderUnknown;
+    uint64_t lost = 0, unrecorded = 0;
+    for (const auto &part : Parts) {
+      lost += part->shadow.lost();
+      unrecorded += part->shadow.unrecorded();
+    }
+    to.historyOverflow += lost - std::exchange(TakenLost, lost);
+    to.outsideBudget += unrecorded - std::exchange(TakenUnrecorded, unrecorded);
+    to.orderUnknown += OrderUnknown - std::exchange(TakenUnknown, OrderUnknown);
+  }
+
+  Trial *trial() const { return OnTrial; }
+  /// On trial a workgroup ends: what it has counted. Nobody hears of it if the trial fails.
+  void countOnTrial(const abi::DispatchCounters &workgroup) {
+    if (Budget.isShort())
+      OnTrial->fail();
+    std::lock_guard lock(Mutex);
+    addCounters(Counted, workgroup);
+  }
+  /// The trial has held.
+  void commit() {
+    takeLosses(Counted);
+    addCounters(*Counters, Counted);
+  }
+  /// The trial has failed, and all its workgroups have ended.
+  void undo() {
+    Sink = nullptr;
+    for (const auto &part : Parts)
+      part->shadow.restore();
   }
 
 private:
+  /// So many shadows that two of a few threads rarely want the same one.
+  static constexpr unsigned kTrialPartsLog2 = 5;
+  struct Part {
+    Part(MemoryBudget &budget, const MemoryShadow::Mode &mode) : shadow(budget, mode) {}
+    std::mutex mutex; ///< on trial
+    MemoryShadow shadow;
+  };
+  /// Holds the lock of at most one part.
+  struct PartLock {
+    Part *part = nullptr;
+    std::unique_lock<std::mutex> lock;
+  };
+  /// The shadow of a line; on trial its lock is held then.
+  MemoryShadow &shadowOf(PartLock &held, uint64_t line) {
+    if (!OnTrial)
+      return Parts.front()->shadow;
+    Part *part = Parts[MemoryShadow::pageOf(line) & (Parts.size() - 1)].get();
+    if (held.part != part) {
+      if (held.part)
+        held.lock.unlock();
+      held.part = part;
+      held.lock = std::unique_lock(part->mutex);
+    }
+    return part->shadow;
+  }
+
   static constexpr uint64_t kMaxRunBytes = 256; ///< of one lane in a run: AccessRecord::laneBytes holds less
   /// So many lanes at once are asked whether they continue one another.
   static constexpr unsigned kRowLanes = 16;
@@ -212,8 +296,8 @@ private:
   }
 
   template <class F>
-  void accessRun(const WaveOrder &wave, AccessRecord record, uint64_t address, uint64_t size, unsigned lane,
-                 uint32_t laneBytes, F &onConflict) {
+  void accessRun(PartLock &part, const WaveOrder &wave, AccessRecord record, uint64_t address, uint64_t size,
+                 unsigned lane, uint32_t laneBytes, F &onConflict) {
     for (uint64_t at = address, end = address + size; at < end;) {
       const uint64_t line = at / kLineBytes, next = std::min(end, (line + 1) * kLineBytes);
       const unsigned first = unsigned(at % kLineBytes), bytes = unsigned(next - at);
@@ -225,7 +309,7 @@ private:
       if (laneBytes != 0 && record.laneBytes == 0)
         record.lane = abi::kUnknownLane;
       const AccessRecord &fresh = record;
-      Shadow.access(wave, line, fresh, [&](const LineConflict &c) {
+      shadowOf(part, line).access(wave, line, fresh, [&](const LineConflict &c) {
         const unsigned byte = unsigned(std::countr_zero(c.mask));
         if (c.previous.atomic && !fresh.atomic)
           if (const SyncVariable *v = Sync.find(line * kLineBytes + byte);
@@ -252,9 +336,18 @@ private:
   }
   void summarise() {
     AccessSummary summary;
-    Shadow.forEachLine([&](uint64_t line, RecordList &records, uint64_t reads, uint64_t atomics) {
-      summary.line(line, records, reads, atomics);
-    });
+    std::vector<std::pair<uint64_t, MemoryShadow *>> pages;
+    uint64_t unrecorded = 0;
+    for (const auto &part : Parts) {
+      for (uint64_t number : part->shadow.pages())
+        pages.emplace_back(number, &part->shadow);
+      unrecorded += part->shadow.unrecorded();
+    }
+    std::sort(pages.begin(), pages.end());
+    for (const auto &[number, shadow] : pages)
+      shadow->forEachLineOf(number, [&](uint64_t line, RecordList &records, uint64_t reads, uint64_t atomics) {
+        summary.line(line, records, reads, atomics, shadow->readSites(line));
+      });
     std::map<uint64_t, abi::SyncPlace> places;
     Sync.forEach([&](uint64_t key, const SyncVariable &v) {
       if (v.everReleased(abi::Scope::Agent))
@@ -269,7 +362,7 @@ private:
     for (const auto &[_, place] : places)
       list.push_back(place);
     const std::vector<abi::AccessRun> runs = summary.take();
-    const abi::DispatchAccesses all = {runs.data(), runs.size(), list.data(), list.size(), Shadow.unrecorded()};
+    const abi::DispatchAccesses all = {runs.data(), runs.size(), list.data(), list.size(), unrecorded};
     Sink->take(Sink, &all);
   }
   static constexpr size_t kMaxReads = 1 << 16, kRecentReads = 256;
@@ -281,9 +374,13 @@ private:
   std::mutex Mutex;
   SyncTable Sync;
   std::map<uint64_t, GridPhase> Grid; ///< by number, of barriers that some have not left
-  MemoryShadow Shadow;
+  std::vector<std::unique_ptr<Part>> Parts;
+  MemoryBudget &Budget;
+  Trial *const OnTrial;
+  abi::DispatchCounters *const Counters;
+  abi::DispatchCounters Counted{}; ///< on trial
   uint64_t OrderUnknown = 0, TakenLost = 0, TakenUnrecorded = 0, TakenUnknown = 0;
-  abi::AccessSink *const Sink;
+  abi::AccessSink *Sink;
   std::unordered_map<uint64_t, bool> AtomicReads; ///< where; whether one of them acquired
   uint64_t RecentReads[kRecentReads] = {};
   bool ReadsLost = false;

@@ -299,34 +299,27 @@ public:
       workgroupId(*s->context, s->workgroup, r.workgroup);
       report(*s, r);
     });
-    auto *out = reinterpret_cast<abi::DispatchCounters *>(s->context->counters);
-    auto add = [](uint64_t &to, uint64_t v) {
-      if (v)
-        __atomic_fetch_add(&to, v, __ATOMIC_RELAXED);
-    };
-    add(out->checkedAccesses, s->counters.checkedAccesses);
-    add(out->racesSeen, s->counters.racesSeen);
-    add(out->racesDropped, s->counters.racesDropped);
-    add(out->historyOverflow, s->counters.historyOverflow);
-    add(out->generationOverflow, s->counters.generationOverflow);
-    add(out->outsideShadow, s->counters.outsideShadow);
-    add(out->globalAccesses, s->counters.globalAccesses);
-    add(out->orderUnknown, s->counters.orderUnknown);
-    add(out->waitsUnknown, s->counters.waitsUnknown);
-    constexpr uint64_t spaces =
-        abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies | abi::kFollowsNamedBarriers;
-    __atomic_fetch_or(&out->checkedSpaces, spaces, __ATOMIC_RELAXED);
-    add(out->outsideBudget, s->counters.outsideBudget);
-    add(out->lanesUnchecked, s->counters.lanesUnchecked);
-    s->dispatch->takeLosses([&](uint64_t lost, uint64_t unrecorded, uint64_t unknown) {
-      add(out->historyOverflow, lost);
-      add(out->outsideBudget, unrecorded);
-      add(out->orderUnknown, unknown);
-    });
+    s->counters.checkedSpaces = abi::kChecksLds | abi::kChecksGlobal | abi::kChecksCopies | abi::kFollowsNamedBarriers;
+    if (s->dispatch->trial()) {
+      s->dispatch->countOnTrial(s->counters);
+    } else {
+      s->dispatch->takeLosses(s->counters);
+      addCounters(*reinterpret_cast<abi::DispatchCounters *>(s->context->counters), s->counters);
+    }
     s->order.reset();
     release(s);
   }
-  void dispatchEnd(void *dispatchData) override { delete static_cast<DispatchCheck *>(dispatchData); }
+  bool takesTrials() const override { return true; }
+  void dispatchEnd(void *dispatchData) override {
+    const std::unique_ptr<DispatchCheck> check(static_cast<DispatchCheck *>(dispatchData));
+    if (check && check->trial())
+      check->commit();
+  }
+  void dispatchUndo(void *dispatchData) override {
+    const std::unique_ptr<DispatchCheck> check(static_cast<DispatchCheck *>(dispatchData));
+    if (check)
+      check->undo();
+  }
 
 private:
   /// The LDS cells' generation is that of the wave's clock.
@@ -416,7 +409,8 @@ private:
     std::lock_guard lock(PoolMutex);
     if (!wave.dispatchData) {
       Budget.limit(context.shadowBudget ? std::min(context.shadowBudget, 4 * Default) : Default);
-      wave.dispatchData = new DispatchCheck(Budget, reinterpret_cast<abi::AccessSink *>(context.accessSink));
+      wave.dispatchData = new DispatchCheck(Budget, reinterpret_cast<abi::AccessSink *>(context.accessSink), wave.trial,
+                                            reinterpret_cast<abi::DispatchCounters *>(context.counters));
     }
     return static_cast<DispatchCheck *>(wave.dispatchData);
   }

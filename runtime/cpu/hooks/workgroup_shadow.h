@@ -82,6 +82,8 @@ struct WorkgroupShadow {
     cells.reserve(fits ? taken / sizeof(Cell) : 0);
     cells.assign(fits ? needed : 0, Cell{});
     shadowedBytes = fits ? c->ldsBytes : 0;
+    if (!fits && check && check->trial())
+      check->trial()->fail(); // fewer workgroups at a time need less
     dispatch = check;
     workgroup = number;
     waveCount = waves;
@@ -135,6 +137,8 @@ constexpr bool isOfOrder(abi::RaceClass c) {
 
 /// Not reported: conflicts that a release which could not be kept may have ordered. The summary counts such releases.
 inline void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
+  if (shadow.dispatch && shadow.dispatch->trial())
+    return shadow.dispatch->trial()->fail(); // it will be found again
   if (shadow.dispatch && shadow.dispatch->orderLost() && isOfOrder(abi::RaceClass(r.raceClass)))
     return;
   ++shadow.counters.racesSeen;

@@ -12,6 +12,7 @@
 #include "wavesan/abi/stream_check.h"
 
 #include <bit>
+#include <tuple>
 #include <utility>
 
 namespace wavesan::cpu {
@@ -20,19 +21,32 @@ namespace wavesan::cpu {
 /// to its bytes, an atomic write for other atomics; of several sites the one with the lowest number speaks.
 class AccessSummary {
 public:
-  /// `records`: of one line. `lostReads`, `lostAtomics`: bytes with accesses that have no record.
-  void line(uint64_t number, RecordList &records, uint64_t lostReads, uint64_t lostAtomics) {
+  /// `records`: of one line. `lostReads`, `lostAtomics`: bytes with accesses that have no record; `sites`: what is
+  /// known of plain reads among them, and of reads whose records others have replaced.
+  void line(uint64_t number, RecordList &records, uint64_t lostReads, uint64_t lostAtomics,
+            std::span<const ReadSite> sites = {}) {
     uint64_t done[kKinds] = {};
     Sorted.clear();
     for (size_t i = 0; i < records.size(); ++i)
       Sorted.push_back(&records[i]);
-    std::sort(Sorted.begin(), Sorted.end(),
-              [](auto *a, auto *b) { return std::pair(kindOf(*a), a->site) < std::pair(kindOf(*b), b->site); });
-    for (const AccessRecord *r : Sorted) {
-      const Kind kind = kindOf(*r);
-      const uint64_t mask = r->mask & ~covered(done, kind);
-      done[kind] |= r->mask;
-      add(number, mask, {r->site, kind, r->atomic ? r->scope : abi::Scope::System});
+    SiteRecords.clear();
+    for (const ReadSite &s : sites) {
+      AccessRecord &r = SiteRecords.emplace_back();
+      r.site = s.site;
+      r.mask = s.mask;
+    }
+    for (const AccessRecord &r : SiteRecords)
+      Sorted.push_back(&r);
+    std::sort(Sorted.begin(), Sorted.end(), [](auto *a, auto *b) { return orderOf(*a) < orderOf(*b); });
+    for (size_t i = 0; i < Sorted.size();) {
+      const AccessRecord &r = *Sorted[i];
+      uint64_t all = 0; // of those that differ in nothing that is said
+      for (; i < Sorted.size() && orderOf(*Sorted[i]) == orderOf(r); ++i)
+        all |= Sorted[i]->mask;
+      const Kind kind = kindOf(r);
+      const uint64_t mask = all & ~covered(done, kind);
+      done[kind] |= all;
+      add(number, mask, {r.site, kind, r.atomic ? r.scope : abi::Scope::System});
     }
     // Their sites are those of others of the line, as a rule.
     if (const uint64_t mask = lostAtomics & ~covered(done, kAtomicWrite)) {
@@ -55,6 +69,9 @@ private:
   static constexpr unsigned kKinds = 4;
   static Kind kindOf(const AccessRecord &r) {
     return r.write ? (r.atomic ? kAtomicWrite : kWrite) : (r.atomic ? kAtomicRead : kRead);
+  }
+  static std::tuple<Kind, uint32_t, abi::Scope> orderOf(const AccessRecord &r) {
+    return {kindOf(r), r.site, r.atomic ? r.scope : abi::Scope::System};
   }
   /// Bytes for which an access of this kind says nothing new.
   static uint64_t covered(const uint64_t (&done)[kKinds], Kind kind) {
@@ -104,6 +121,7 @@ private:
   }
 
   std::vector<const AccessRecord *> Sorted;
+  std::vector<AccessRecord> SiteRecords; ///< plain reads
   std::vector<Open> Runs; ///< one for each key; there are a few
   std::vector<abi::AccessRun> Closed;
 };

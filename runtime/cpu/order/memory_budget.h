@@ -60,6 +60,9 @@ public:
     const uint64_t most = Limit.load(std::memory_order_relaxed), used = Used.load(std::memory_order_relaxed);
     return used <= most && ClockMemory::bytes() <= most - used;
   }
+  /// Whether more is taken than a small part: then it may be that for another order of workgroups, whose records need a
+  /// few times as much, it would not do.
+  bool isShort() const { return used() + ClockMemory::bytes() > Limit.load(std::memory_order_relaxed) / 8; }
   void give(uint64_t bytes) { Used.fetch_sub(bytes, std::memory_order_relaxed); }
   uint64_t used() const { return Used.load(std::memory_order_relaxed); }
 

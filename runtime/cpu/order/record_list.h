@@ -43,8 +43,10 @@ static_assert(sizeof(AccessRecord) == 32 && std::is_trivially_copyable_v<AccessR
 /// Where the lists and logs of one shadow live. Not thread-safe.
 class RecordMemory {
 public:
-  explicit RecordMemory(MemoryBudget &budget) : Budget(budget) {}
-  ~RecordMemory() { Budget.give(Pieces.size() * kPieceBytes); }
+  static constexpr size_t kPieceBytes = size_t(1) << 18;
+  explicit RecordMemory(MemoryBudget &budget, size_t pieceBytes = kPieceBytes)
+      : Budget(budget), PieceBytes(pieceBytes) {}
+  ~RecordMemory() { Budget.give(Pieces.size() * PieceBytes); }
   RecordMemory(const RecordMemory &) = delete;
   RecordMemory &operator=(const RecordMemory &) = delete;
 
@@ -55,11 +57,11 @@ public:
       return p;
     }
     if (Left < bytes) {
-      if (!Budget.take(kPieceBytes))
+      if (!Budget.take(PieceBytes))
         return nullptr;
-      Pieces.push_back(std::make_unique_for_overwrite<std::byte[]>(kPieceBytes));
+      Pieces.push_back(std::make_unique_for_overwrite<std::byte[]>(PieceBytes));
       Next = Pieces.back().get();
-      Left = kPieceBytes;
+      Left = PieceBytes;
     }
     std::byte *p = Next;
     Next += bytes;
@@ -75,8 +77,8 @@ public:
 
 private:
   static constexpr unsigned kClasses = kListClasses + 1;
-  static constexpr size_t kPieceBytes = size_t(1) << 18;
   MemoryBudget &Budget;
+  const size_t PieceBytes;
   std::vector<std::unique_ptr<std::byte[]>> Pieces;
   std::byte *Next = nullptr, *Free[kClasses] = {};
   size_t Left = 0;
@@ -102,6 +104,18 @@ public:
     return Size;
   }
 
+  /// Call for each access that is to be added, also if it cannot be.
+  void noteAttempt(uint32_t workgroup) {
+    if (Attempts == 0)
+      FirstWorkgroup = workgroup;
+    else if (FirstWorkgroup != workgroup)
+      Mixed = true;
+    Attempts += Attempts < UINT8_MAX;
+  }
+  /// So many accesses were to be added, at most 255, and whether those of more than one workgroup.
+  unsigned attempts() const { return Attempts; }
+  bool mixed() const { return Mixed; }
+
   /// There must be fewer than kMost. False if there is no memory for it.
   bool add(const AccessRecord &r, RecordMemory &memory) {
     if (Size == Capacity && !grow(memory))
@@ -110,10 +124,13 @@ public:
     return true;
   }
   void replace(size_t i, const AccessRecord &r) { put(i, r); }
-  /// The last one takes its place.
+  /// The others stay in their order: those of one wave then are the same whatever other waves do.
   void remove(size_t i) {
-    if (i != size_t(--Size))
-      put(i, (*this)[Size]);
+    --Size;
+    uint32_t *const key = keysOf(Block) + i;
+    AccessRecord *const record = &(*this)[i];
+    std::memmove(key, key + 1, (Size - i) * sizeof(*key));
+    std::memmove(record, record + 1, (Size - i) * sizeof(*record));
   }
 
 private:
@@ -149,7 +166,10 @@ private:
   }
   std::byte *Block = nullptr;          ///< keys of `Capacity` waves, then as many records
   uint64_t Waves[kWaveBits / 64] = {}; ///< waves that may have a record: a bit for each, by a hash
-  uint8_t Size = 0, Capacity = 0, Class = 0;
+  uint32_t FirstWorkgroup = 0;         ///< of all attempts
+  uint8_t Size = 0, Capacity = 0, Attempts = 0;
+  uint8_t Class : 7 = 0;
+  bool Mixed : 1 = false;
 };
 
 } // namespace wavesan::cpu

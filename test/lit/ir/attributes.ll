@@ -22,7 +22,7 @@ define weak_odr protected amdgpu_kernel void @in_comdat() #0 comdat {
 attributes #0 = { noinline optnone nosync willreturn norecurse memory(none) "target-cpu"="gfx90a" "amdgpu-flat-work-group-size"="1,256" "amdgpu-lds-size"="16" "amdgpu-no-workgroup-id-y" "amdgpu-no-workitem-id-z" "amdgpu-no-cluster-id-x" "amdgpu-no-flat-scratch-init" "amdgpu-no-hostcall-ptr" "amdgpu-no-implicitarg-ptr" "uniform-work-group-size"="true" }
 !0 = !{i32 1}
 !1 = !{!"float*"}
-; CHECK: attributes [[T]] = { "amdgpu-flat-work-group-size"="1,256" "amdgpu-no-hostcall-ptr" "amdgpu-no-implicitarg-ptr" "target-cpu"="gfx90a" "uniform-work-group-size"="true" }
+; CHECK: attributes [[T]] = { "amdgpu-flat-work-group-size"="1,256" "amdgpu-no-hostcall-ptr" "amdgpu-no-implicitarg-ptr" "target-cpu"="gfx90a" "uniform-work-group-size"="true" "wavesan-checks-all" }
 ; CHECK-DAG: [[AS]] = !{i32 1, i32 1}
 ; CHECK-DAG: [[TY]] = !{!"float*", !"void*"}
 ; CHECK-DAG: [[NAME]] = !{!"a", !"wavesan.ctx"}

@@ -33,6 +33,10 @@ inline constexpr char kTwinMetadata[] = "wavesan.twins";
 /// Name of the twin's extra last explicit argument: ptr addrspace(1) to a DispatchContext (abi/dispatch.h).
 inline constexpr char kContextArgName[] = "wavesan.ctx";
 
+/// Function attribute of a twin: each of its accesses, and of those of the functions it calls, to memory that lanes
+/// share and that is not constant has a hook, or one that covers it. None is skipped or ignored.
+inline constexpr char kChecksAllAttribute[] = "wavesan-checks-all";
+
 /// Code-object sections. Site table: abi/site_table.h. IR: bitcode of the whole device module after
 /// instrumentation and before hook bodies are linked (hooks are declarations), originals and twins alike.
 inline constexpr char kSiteTableSection[] = ".wavesan.sites";
