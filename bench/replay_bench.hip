@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One dispatch that may write one buffer, and does write the first part of it, among others that it may not:
 //   replay_bench MIB_TRACKED MIB_WRITABLE MIB_WRITTEN
+//   replay_bench small     a kernel of one wave; without a replay it prints what a launch and a wait for it take
 #include <hip/hip_runtime.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 namespace {
 
@@ -16,6 +21,8 @@ __global__ void write(uint4 *to) {
     mine[i * 64 + threadIdx.x].x += 1;
 }
 
+__global__ void small(int *to) { to[threadIdx.x] += 1; }
+
 void must(hipError_t error) {
   if (error != hipSuccess) {
     std::fprintf(stderr, "replay_bench: %s\n", hipGetErrorString(error));
@@ -23,9 +30,29 @@ void must(hipError_t error) {
   }
 }
 
+int runSmall() {
+  int *buffer = nullptr;
+  must(hipMalloc(&buffer, 4096));
+  must(hipMemset(buffer, 0, 4096));
+  must(hipDeviceSynchronize());
+  std::vector<long long> times;
+  for (int i = std::getenv("REPLAY_BENCH_PASSES") ? 1000 : 0; i <= 1000; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    small<<<1, 64>>>(buffer);
+    must(hipDeviceSynchronize());
+    times.push_back(std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  if (times.size() > 1)
+    std::printf("launch %lld\n", times[times.size() / 2]);
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 2 && std::strcmp(argv[1], "small") == 0)
+    return runSmall();
   if (argc != 4)
     return 1;
   const size_t tracked = std::strtoull(argv[1], nullptr, 0) << 20, writable = std::strtoull(argv[2], nullptr, 0) << 20,

@@ -1,7 +1,7 @@
 /* Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Replays each kernel and prints, for replay_cost.py, what snapshot, passes and restores took, and next to each snapshot a memcpy of
+ * Replays each kernel four times, or REPLAY_BENCH_PASSES times (environment), and prints, for replay_cost.py, what snapshot, passes and restores took, and next to each snapshot a memcpy of
  * as many bytes into memory that is as new as the snapshot's. */
 #include <wavesan/kernel_replay.h>
 
@@ -37,7 +37,8 @@ static uint64_t pass_begin;
 
 static uint64_t pass_count(const wavesan_replay_dispatch_info_t *dispatch, wavesan_replay_user_data_t *user) {
   (void)dispatch, (void)user;
-  return 4;
+  const char *passes = getenv("REPLAY_BENCH_PASSES");
+  return passes ? strtoull(passes, NULL, 10) : 4;
 }
 
 static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

@@ -9,6 +9,7 @@
 #include "CoveredAccesses.h"
 #include "Embedding.h"
 #include "Filters.h"
+#include "HostWaits.h"
 #include "LdsVariables.h"
 #include "LlvmVersions.h"
 #include "RuntimeLinking.h"
@@ -141,6 +142,8 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
 
   KernelSummary Summary;
   Summary.Stores = storeSetOf(F);
+  if (mayWaitForHost(F))
+    Summary.Flags |= abi::kKernelWaitsForHost;
   // Atomics are never ignored: they order other accesses.
   erase_if(Choice->Accesses, [&](const Access &A) {
     StringRef Why = A.isAtomic() ? "" : Filter.ignored(*A.I);

@@ -34,6 +34,13 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
     printf("digests: restored %llu bytes\n", (unsigned long long)payload->bytes);
   } else if (operation == WAVESAN_REPLAY_PASS && phase == WAVESAN_REPLAY_EXIT) {
     const int first = payload->current_pass == 0;
+    if (!(payload->active_contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1)) { /* it has not ended, or other work was let in */
+      printf("digests: dispatch %llu, %s pass %llu of %llu: no digest\n", (unsigned long long)payload->dispatch.dispatch_id,
+             payload->dispatch.kernel_name, (unsigned long long)payload->current_pass,
+             (unsigned long long)payload->total_passes);
+      fflush(stdout);
+      return;
+    }
     printf("digests: dispatch %llu, %s pass %llu of %llu: %016llx%s\n",
            (unsigned long long)payload->dispatch.dispatch_id, payload->dispatch.kernel_name,
            (unsigned long long)payload->current_pass, (unsigned long long)payload->total_passes,

@@ -202,9 +202,11 @@ template <CallId Id, class... Arguments> struct Wrapper<Id, int(Arguments...)> {
     tracer->begin(state, Id, seen, *thread);
     if constexpr (infoOf(Id).category == Category::HostFunction)
       result = withStand(real, state.watched.hostCall, arguments...);
-    else if (auto *replay = Id == CallId::hipGraphLaunch ? graphReplay.load(std::memory_order_acquire) : nullptr)
-      result = launchGraph(*replay, state.watched.graph.get(), seen.stream, [&] { return inTurn(real, arguments...); });
-    else
+    else if (auto *replay = Id == CallId::hipGraphLaunch ? graphReplay.load(std::memory_order_acquire) : nullptr) {
+      // From before its window until it is over: who has a turn may wait for the window.
+      const LaunchTurn turn(LaunchTurn::Graph);
+      result = launchGraph(*replay, state.watched.graph.get(), seen.stream, [&] { return real(arguments...); });
+    } else
       result = inTurn(real, arguments...);
     tracer->end(state, seen, *thread, result);
     return result;
@@ -298,6 +300,7 @@ const abi::StreamCheck kStreamCheck = {
     },
     [](const void *host, const void *device, uint64_t bytes) { processTracer().watch()->alias(host, device, bytes); },
     [](abi::StreamCheckCounts *counts) { processTracer().watch()->finish(*counts); },
+    [](uint64_t begin, uint64_t bytes) { return processTracer().watch()->isOfProgram(begin, bytes); },
 };
 
 } // namespace

@@ -383,6 +383,8 @@ void StreamWatch::addBlock(const streams::Range &block) {
 
 /// Allocations and frees.
 void StreamWatch::stored(const CallRecord &record, const CallArguments &arguments) {
+  if (record.id == CallId::hipMemMap && record.result == kHipSuccess && Tool.untracked)
+    Tool.untracked(Tool.self);
   const CallInfo &info = infoOf(record.id);
   if (info.category == Category::Allocate && info.action == Action::None) {
     addBlock(allocatedBy(record.id, arguments));

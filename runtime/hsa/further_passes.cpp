@@ -114,11 +114,8 @@ std::vector<DispatchRace> FurtherPasses::run(Tool &tool, PacketHost &host, const
     return races;
   }
   // The program sees what the first pass left.
-  Snapshot after(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options));
-  after.setAgent(host.memory().agent());
-  MemoryStep step = after.plan(host.memory());
-  std::string error;
-  if (const char *why = step.fits ? after.save(step, error) : kDeclineBudget) {
+  PacketHost::Kept kept(host);
+  if (const char *why = kept.whyNot()) {
     tool.findings.budgetUsedUp(kernel, std::string("no further passes: ") + why);
     return races;
   }
@@ -144,8 +141,7 @@ std::vector<DispatchRace> FurtherPasses::run(Tool &tool, PacketHost &host, const
   tool.findings.furtherPasses(passes);
   if (rest)
     tool.findings.budgetUsedUp(kernel, std::to_string(passes) + " further passes did not cover it");
-  if (!after.restore(step, error))
-    host.restoreFailed(error);
+  kept.putBack();
   return races;
 }
 

@@ -28,6 +28,8 @@ struct Kernel {
   const TwinInfo *twin = nullptr;           ///< owned by `object`; null: built without WaveSan
   std::string problem;                      ///< built with WaveSan, but cannot be checked, and why
   bool mayCallHost = false;                 ///< it gets the buffer for calls of host services (printf, assert)
+  /// While it runs it may wait for something that the host does. Not known of kernels without a twin.
+  bool waitsForHost() const { return twin && twin->waitsForHost; }
   uint64_t twinObject = 0;                  ///< kernel_object of the twin
   // From the symbols of the loaded executable:
   uint32_t originalGroupBytes = 0, originalPrivateBytes = 0;

@@ -117,7 +117,7 @@ std::vector<MemoryMap::LiveRange> MemoryMap::live() const {
   std::vector<LiveRange> ranges;
   for (const auto &[begin, range] : Live)
     if (range.kind != Kind::KernelArguments && range.bytes != 0)
-      ranges.push_back({range.kind, range.begin, range.bytes, range.number, range.name});
+      ranges.push_back({range.kind, range.begin, range.bytes, range.number, range.name, range.handle});
   return ranges;
 }
 

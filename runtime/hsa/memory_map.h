@@ -47,6 +47,7 @@ public:
     Kind kind;
     uint64_t begin, bytes, number;
     std::string name = {}; ///< of a variable
+    uint64_t host = begin; ///< where the host sees it
   };
   /// Everything but kernel arguments, in the order of addresses.
   std::vector<LiveRange> live() const;
@@ -58,6 +59,11 @@ public:
   void sawUntracked() { Untracked.store(true, std::memory_order_relaxed); }
   bool hasUntracked() const { return Untracked.load(std::memory_order_relaxed); }
 
+  /// `address` lies in one of live(): it is the device's, or of registered memory the host's.
+  bool knows(uint64_t address) const {
+    const Kind kind = find(address, ~0ull).kind;
+    return kind != Kind::Unknown && kind != Kind::KernelArguments;
+  }
   /// What lay at `address` while the dispatch ran: the device's, or of registered memory the host's.
   report::MemoryPlace find(uint64_t address, uint64_t dispatch) const;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "queue_interceptor.h"
 
+#include "own_packets.h"
 #include "packet_rewriter.h"
 #include "replay_dispatch.h"
 #include "replay_graph.h"
@@ -88,7 +89,7 @@ void onPacketsBesideReplays(Tool &tool, QueueState &queue, const uint8_t *packet
 }
 
 /// Called by the runtime on the thread that submits, with the packets written so far.
-void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
+void onPackets(const void *packets, uint64_t count, uint64_t index, void *data,
                hsa_amd_queue_intercept_packet_writer writer) {
   Tool *tool = Tool::current();
   auto &queue = *static_cast<QueueState *>(data);
@@ -98,7 +99,11 @@ void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
       return;
     }
     std::vector<Packet> copies;
-    copies.reserve(2 * count); // no allocation, hence no exception, once a packet has been rewritten
+    copies.reserve(2 * count + 1);
+    // What comes from inside of a replay, callbacks or passes of a graph, is seen by windows, too.
+    hsa_barrier_and_packet_t fence;
+    const bool fenced = ReplayService::instance().everSubscribed() && queue.fences.next(tool->api, fence);
+    // No allocation, hence no exception, once a packet has been rewritten.
     for (uint64_t i = 0; i < count; ++i) {
       Packet &packet = copies.emplace_back();
       // The runtime's packets need not be aligned.
@@ -106,17 +111,25 @@ void onPackets(const void *packets, uint64_t count, uint64_t, void *data,
       auto *dispatch = reinterpret_cast<hsa_kernel_dispatch_packet_t *>(&packet);
       unsigned type = dispatch->header >> HSA_PACKET_HEADER_TYPE & ((1u << HSA_PACKET_HEADER_WIDTH_TYPE) - 1);
       hsa_barrier_and_packet_t behind;
+      const bool own = !insideReplay() || takeOwnPacket(queue.handle, index + i);
       if (type != HSA_PACKET_TYPE_KERNEL_DISPATCH)
         continue;
-      const GraphPass *pass = currentGraphPass();
+      if (!own) // another thread's, which has not come to the window: it must not be undone
+        tool->windows.of(queue.agent).letIn();
+      const GraphPass *pass = own ? currentGraphPass() : nullptr;
       if (pass ? pass->checks && rewritePacket(*tool, queue, *dispatch, behind, 0, pass->options)
                : rewritePacket(*tool, queue, *dispatch, behind))
         std::memcpy(&copies.emplace_back(), &behind, sizeof(behind));
+      else if (!fenced)
+        queue.fences.noteUnfenced(); // the drain knows of the others
     }
+    if (fenced)
+      std::memcpy(&copies.emplace_back(), &fence, sizeof(fence));
     writer(copies.data(), copies.size());
     return;
   } catch (const std::exception &e) {
-    // Only the reservation can fail here; rewritePacket() handles its own failures. Nothing has been written yet.
+    // Only what comes before the loop can fail here; rewritePacket() handles its own failures. Nothing has been written
+    // yet.
     tool->findings.error(std::string("packets run unchecked: ") + e.what());
   }
   writer(packets, count);
@@ -215,10 +228,12 @@ QueueState *QueueRegistry::unbind(const hsa_queue_t *queue) {
 }
 
 void installQueueInterceptors(CoreApiTable &core) {
+  installWriteIndexInterceptors(core);
   forEachReplacement([&](auto member, auto *replacement) { core.*member = replacement; });
 }
 
 void removeQueueInterceptors(CoreApiTable &core, const CoreApiTable &original) {
+  removeWriteIndexInterceptors(core, original);
   forEachReplacement([&](auto member, auto *replacement) {
     if (core.*member == replacement)
       core.*member = original.*member;

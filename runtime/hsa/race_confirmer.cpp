@@ -98,11 +98,8 @@ void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<Disp
   if (std::none_of(races.begin(), races.end(), [](const DispatchRace &race) { return race.isNew; }))
     return;
   // The program sees what the first pass left.
-  Snapshot after(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options));
-  after.setAgent(host.memory().agent());
-  MemoryStep step = after.plan(host.memory());
-  std::string error;
-  const char *why = step.fits ? after.save(step, error) : kDeclineBudget;
+  PacketHost::Kept kept(host);
+  const char *why = kept.whyNot();
   host.setQuiet(true);
   bool passed = false;
   for (const DispatchRace &race : races) {
@@ -115,8 +112,7 @@ void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<Disp
   }
   if (why || !passed)
     return;
-  if (!after.restore(step, error))
-    host.restoreFailed(error);
+  kept.putBack();
 }
 
 } // namespace wavesan::hsa

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_dispatch.h"
 
+#include "own_packets.h"
 #include "replay_packet.h"
 #include "replay_range.h"
 #include "replay_service.h"
@@ -66,13 +67,16 @@ bool replayDispatch(Tool &tool, QueueState &queue, QueuedDispatch &dispatch, con
   if (!subscription)
     return watchDispatch(tool, queue, dispatch, write);
   const wavesan_replay_dispatch_info_t info = infoOf(queue, dispatch);
+  forgetOwnPackets();
   std::vector<QueuedDispatch> one{dispatch};
   PacketHost host(tool, queue, one, write);
+  host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
   const ReplayOutcome outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
   say(tool, "dispatch " + std::to_string(dispatch.number) + ", " + dispatch.kernel->display, outcome);
   if (outcome.declined)
     return false;
-  host.completeForProgram();
+  if (!host.overdue())
+    host.completeForProgram();
   return true;
 }
 
@@ -91,10 +95,12 @@ bool replayRange(Tool &tool, QueueState &queue, std::vector<QueuedDispatch> &ran
     info.grid_size[axis] = info.workgroup_size[axis] = 0;
   info.group_segment_bytes = info.private_segment_bytes = 0;
   {
+    forgetOwnPackets();
     PacketHost host(tool, queue, range, write);
+    host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
     outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
     say(tool, "range of " + std::to_string(range.size()) + " dispatches", outcome);
-    if (!outcome.declined)
+    if (!outcome.declined && !host.overdue())
       host.completeForProgram();
   }
   ReplayRange::instance().ran(outcome);

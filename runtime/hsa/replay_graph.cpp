@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "replay_graph.h"
 
+#include "own_packets.h"
 #include "replay_packet.h"
 #include "replay_range.h"
 #include "replay_service.h"
@@ -25,11 +26,8 @@ constexpr char kName[] = "(graph)";
 
 class GraphHost : public ReplayHost {
 public:
-  GraphHost(Tool &tool, const abi::GraphRange &range) : T(tool), Range(range), Memory(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options)) {
-    Window = tool.windows.only(Agent);
-    if (std::string error; Window)
-      Memory.setAgent(tool.agents.find(Agent, error));
-  }
+  GraphHost(Tool &tool, const abi::GraphRange &range)
+      : T(tool), Range(range), Window(tool.windows.only(Agent)), Memory(snapshotOn(tool, Agent)) {}
 
   const char *open(MemoryStep &predicted) override {
     if (Range.declined)
@@ -37,15 +35,15 @@ public:
     if (!Window)
       return kDeclineAgents;
     for (uint64_t i = 0; i < Range.kernelCount; ++i)
-      if (const auto kernel = T.kernels.findByName(Range.kernels[i]); !kernel || kernel->mayCallHost)
+      if (const auto kernel = T.kernels.findByName(Range.kernels[i]);
+          !kernel || kernel->mayCallHost || kernel->waitsForHost())
         return kDeclineHostCall;
     if (T.memory.hasUntracked())
       return kDeclineUntracked;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds);
     Lock = Window->take(until);
-    if (!Lock || !Window->waitOthers(T.api, nullptr, until))
+    if (!Lock || !Window->waitOthers(T.api, nullptr, until) || !drain(until))
       return kDeclineAgentDrain;
-    drain(until);
     predicted = Memory.plan();
     return predicted.fits ? nullptr : kDeclineBudget;
   }
@@ -71,9 +69,11 @@ public:
       // Only the first one is the launch that the program has made.
       const GraphPass pass = {checks, {number == 0, number != 0}};
       thePass = &pass;
+      Window->passBegins(T.api, std::chrono::seconds(T.options.replay_drain_seconds));
       result.startNs = now();
       Result = Range.launch(Range.self);
       result.endNs = now();
+      Window->passEnds();
       thePass = nullptr;
     }
     drain(std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds));
@@ -83,7 +83,7 @@ public:
       result.contexts |= 1u << WAVESAN_CONTEXT_DISPATCH_TIMING;
     else
       result.startNs = result.endNs = 0;
-    if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1) {
+    if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1 && !interrupted()) { // else memory is not the pass's alone
       result.digest = digest();
       result.contexts |= uint32_t(result.digest != 0) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
     }
@@ -123,9 +123,9 @@ public:
 
 private:
   /// The drain thread completes checked dispatches behind the device.
-  void drain(std::chrono::steady_clock::time_point until) {
-    T.drain.waitIdle(0,
-                     std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
+  bool drain(std::chrono::steady_clock::time_point until) {
+    return T.drain.waitIdle(
+        0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
   }
   static uint64_t now() {
     timespec time;
@@ -135,8 +135,8 @@ private:
 
   Tool &T;
   const abi::GraphRange &Range;
-  hsa_agent_t Agent{};
-  AgentWindow *Window = nullptr;
+  hsa_agent_t Agent{};       ///< of Window
+  AgentWindow *const Window; ///< null: there is not one agent
   AgentWindow::Exclusive Lock;
   Snapshot Memory;
   int Result = 0;
@@ -154,6 +154,7 @@ bool replayGraph(const abi::GraphRange *range, int *result) try {
   info.dispatch_id = info.correlation_id = tool->nextDispatchNumber();
   info.thread_id = uint64_t(syscall(SYS_gettid));
   info.kernel_name = kName;
+  forgetOwnPackets();
   GraphHost host(*tool, *range);
   info.agent = host.agent().handle;
   const ReplayLimits limits{tool->options.replay_max_passes, std::chrono::seconds(tool->options.replay_max_seconds)};

@@ -113,7 +113,8 @@ private:
     return declined;
   }
 
-  void pass(uint64_t number, uint64_t total) {
+  /// False: it has not ended.
+  bool pass(uint64_t number, uint64_t total) {
     wavesan_replay_payload_t p = payload();
     p.total_passes = total;
     p.current_pass = number;
@@ -130,7 +131,9 @@ private:
     p.active_contexts = result.contexts;
     p.seed = result.seed;
     p.accesses = result.accesses, p.access_count = result.accessCount, p.accesses_lost = result.accessesLost;
+    p.dispatch_accesses = result.dispatchAccesses;
     call(WAVESAN_REPLAY_PASS, WAVESAN_REPLAY_EXIT, p);
+    return result.ended;
   }
 
   /// Of memory that nobody has written since it was saved or restored.
@@ -158,8 +161,13 @@ private:
     const auto begin = std::chrono::steady_clock::now();
     ReplayOutcome outcome;
     for (uint64_t number = 0;; ++number) {
-      pass(number, total);
+      const bool ended = pass(number, total);
       outcome.passes = number + 1;
+      if (!ended) {
+        outcome.stopped = kDeclineOverdue;
+        sayStopped(outcome);
+        break;
+      }
       if ((total != 0 && number + 1 == total) || Host.failed())
         break;
       if (goOn && !guarded([&] { return goOn(&Dispatch, number, &UserData); }))

@@ -29,6 +29,7 @@ inline constexpr char kDeclineCooperative[] = "cooperative_launch";
 inline constexpr char kDeclineHostCall[] = "host_communication";
 inline constexpr char kDeclineAgents[] = "several_agents"; ///< of graphs
 inline constexpr char kDeclineInterrupted[] = "window_interrupted"; ///< also ends a loop
+inline constexpr char kDeclineOverdue[] = "pass_overdue";           ///< ends a loop; also of capsules and confirmations
 
 struct ReplayLimits {
   uint64_t maxPasses = 0; ///< of a loop without a number of passes
@@ -47,6 +48,8 @@ struct PassResult {
   uint32_t contexts = 0;                      ///< bit c: context c took part
   const wavesan_access_t *accesses = nullptr; ///< valid until the next pass
   uint64_t accessCount = 0, accessesLost = 0;
+  const uint64_t *dispatchAccesses = nullptr; ///< of each dispatch, how many of them; valid as long
+  bool ended = true; ///< false: it takes too long, and the program has been told to wait for it. Nothing can follow.
 };
 
 /// What the loop needs of the dispatch. Not thread-safe; all calls come from the submitting thread.
@@ -80,7 +83,7 @@ public:
 struct ReplayOutcome {
   uint64_t passes = 0;            ///< 0: not replayed; the caller runs the dispatch
   const char *declined = nullptr; ///< why not
-  const char *stopped = nullptr;  ///< what ended the loop if the tool did not: an option, or kDeclineInterrupted
+  const char *stopped = nullptr;  ///< what ended the loop if the tool did not: an option, or one of the reasons above
 };
 
 /// Runs the whole sequence. `contexts`: active ones, bit by bit, when it begins.

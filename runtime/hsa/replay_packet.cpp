@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace wavesan::hsa {
 
@@ -40,15 +42,56 @@ void complete(const Api &api, hsa_signal_t program, hsa_signal_t own, hsa_signal
     api.core.hsa_signal_subtract_screlease_fn(program, 1);
 }
 
+/// Something lies there in the process.
+bool isMapped(uint64_t address) {
+  const uint64_t page = uint64_t(sysconf(_SC_PAGESIZE));
+  unsigned char resident;
+  return mincore(reinterpret_cast<void *>(address / page * page), 1, &resident) == 0;
+}
+
+bool isOfHost(const Tool &tool, const MemoryMap::LiveRange &range) {
+  if (range.kind == MemoryMap::Kind::RegisteredHost)
+    return true;
+  hsa_amd_pointer_info_t info{};
+  info.size = sizeof(info);
+  hsa_device_type_t type{};
+  return range.kind == MemoryMap::Kind::Allocation && tool.api.amd.hsa_amd_pointer_info_fn &&
+         tool.api.amd.hsa_amd_pointer_info_fn(reinterpret_cast<void *>(range.begin), &info, nullptr, nullptr,
+                                              nullptr) == HSA_STATUS_SUCCESS &&
+         info.type != HSA_EXT_POINTER_TYPE_UNKNOWN &&
+         tool.api.core.hsa_agent_get_info_fn(info.agentOwner, HSA_AGENT_INFO_DEVICE, &type) == HSA_STATUS_SUCCESS &&
+         type == HSA_DEVICE_TYPE_CPU;
+}
+
 } // namespace
+
+Snapshot snapshotOn(Tool &tool, hsa_agent_t agent) {
+  std::string error; // without the agent there are two tiers less
+  // HIP's own host memory: other threads put kernel arguments and what is to be copied there, before they come to the
+  // window.
+  return Snapshot(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options),
+                  agent.handle ? tool.agents.find(agent, error) : nullptr, [&tool](const MemoryMap::LiveRange &range) {
+                    return tool.streams.isOfHip(range.host, range.bytes) && isOfHost(tool, range);
+                  });
+}
+
+PacketHost::Kept::Kept(PacketHost &host) : Host(host), After(snapshotOn(host.T, host.Queue.agent)) {
+  MemoryStep step = After.plan(host.Memory);
+  std::string error;
+  Why = step.fits ? After.save(step, error) : kDeclineBudget;
+}
+
+void PacketHost::Kept::putBack() {
+  MemoryStep step;
+  std::string error;
+  if (!After.restore(step, error))
+    Host.restoreFailed(error);
+}
 
 PacketHost::PacketHost(Tool &tool, QueueState &queue, const std::vector<QueuedDispatch> &dispatches,
                        const PacketWriter &write)
     : T(tool), Queue(queue), Dispatches(dispatches), Write(write), Window(tool.windows.of(queue.agent)),
-      Memory(tool.api, tool.memory, tool.tiers, snapshotDirectory(tool.options)) {
-  std::string error;
-  Memory.setAgent(tool.agents.find(queue.agent, error)); // without it there are two tiers less
-}
+      Memory(snapshotOn(tool, queue.agent)) {}
 
 PacketHost::~PacketHost() {
   for (const Completion &completion : Completions)
@@ -81,11 +124,31 @@ const char *PacketHost::whyNot() const {
   for (const QueuedDispatch &dispatch : Dispatches)
     if (dispatch.kernel && dispatch.kernel->mayCallHost)
       return kDeclineHostCall;
+  for (const QueuedDispatch &dispatch : Dispatches)
+    if (dispatch.kernel && dispatch.kernel->waitsForHost() && !Everything) // a capsule takes one pass
+      return kDeclineHostCall;
   if (Queue.cooperative)
     for (const QueuedDispatch &dispatch : Dispatches)
       if (!keepsResidency(dispatch))
         return kDeclineCooperative;
-  return T.memory.hasUntracked() ? kDeclineUntracked : nullptr;
+  return T.memory.hasUntracked() || writesUntracked() ? kDeclineUntracked : nullptr;
+}
+
+/// A store goes to memory that is there, but that no snapshot could hold. A pointer to nothing is not one: it may be
+/// where an index of zero would be.
+bool PacketHost::writesUntracked() const {
+  const std::vector<MemoryMap::LiveRange> live = T.memory.live();
+  for (const QueuedDispatch &dispatch : Dispatches) {
+    const TwinInfo *twin = dispatch.kernel ? dispatch.kernel->twin : nullptr;
+    if (!twin || !twin->stores)
+      continue;
+    for (uint64_t pointer :
+         strayPointers(live, *twin->stores, static_cast<const uint8_t *>(dispatch.packet.kernarg_address),
+                       twin->original.kernargBytes))
+      if (isMapped(pointer) && !T.memory.knows(pointer)) // registered memory has an address of the host's, too
+        return true;
+  }
+  return false;
 }
 
 const char *PacketHost::open(MemoryStep &predicted) {
@@ -100,7 +163,9 @@ const char *PacketHost::open(MemoryStep &predicted) {
   if (!Window.waitOthers(T.api, &Queue.fences, until))
     return kDeclineAgentDrain;
   // The drain thread completes checked dispatches behind the device.
-  T.drain.waitIdle(0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()));
+  if (!T.drain.waitIdle(
+          0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())))
+    return kDeclineAgentDrain;
   std::vector<DispatchStores> stores; // none: everything
   if (Everything)
     Memory.keepWhole();
@@ -129,24 +194,26 @@ const char *PacketHost::save(MemoryStep &taken) {
   return why;
 }
 
-/// False: it takes too long, and the program has been told that it will get the completion later.
-bool PacketHost::await(Completion &completion, std::chrono::steady_clock::time_point begin) {
+/// False: it takes too long, and the program has been told that it will get the completions later.
+bool PacketHost::await(std::chrono::steady_clock::time_point begin) {
   const uint64_t step = PassLimit.count() ? kWaitNanoseconds : UINT64_MAX;
-  while ((completion.value = T.api.core.hsa_signal_wait_scacquire_fn(completion.signal, HSA_SIGNAL_CONDITION_LT, 1,
-                                                                     step, HSA_WAIT_STATE_BLOCKED)) >= 1) {
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    if (PassLimit.count() && waited >= PassLimit) {
-      handOver(completion);
-      return false;
+  for (Completion &completion : Completions)
+    while ((completion.value = T.api.core.hsa_signal_wait_scacquire_fn(completion.signal, HSA_SIGNAL_CONDITION_LT, 1,
+                                                                       step, HSA_WAIT_STATE_BLOCKED)) >= 1) {
+      const auto waited = std::chrono::steady_clock::now() - begin;
+      if (PassLimit.count() && waited >= PassLimit) {
+        handOver();
+        return false;
+      }
+      if (PassLimit.count() && waited >= kPatience && !SaidThatItWaits) {
+        SaidThatItWaits = true;
+        T.findings.message("dispatch " + std::to_string(Dispatches[0].number) + ", " + name() +
+                           ", is still running, and the program waits for it, because it is replayed, recorded or "
+                           "confirmed: for " +
+                           std::to_string(std::chrono::duration_cast<std::chrono::seconds>(PassLimit).count()) +
+                           " s at most (option replay_drain_seconds), in case it waits for the program");
+      }
     }
-    if (PassLimit.count() && waited >= kPatience && !SaidThatItWaits) {
-      SaidThatItWaits = true;
-      T.findings.message("dispatch " + std::to_string(Dispatches[0].number) + ", " + name() +
-                         ", is still running, and with --capsule or --confirm the program waits for it: for " +
-                         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(PassLimit).count()) +
-                         " s at most (option replay_drain_seconds), in case it waits for the program");
-    }
-  }
   return true;
 }
 
@@ -158,11 +225,11 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
     result.seed = T.options.seed + number;
     schedule.emplace(*T.cpuAgent, abi::Schedule{result.seed, false, false, {}, {}});
   }
-  const bool alone = Dispatches.size() == 1;
-  Trace.reset();
-  if (T.cpuAgent && alone && contexts >> WAVESAN_CONTEXT_ACCESS_TRACE & 1)
-    Trace = std::make_unique<AccessTrace>();
   const bool checks = contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1;
+  Traces.clear();
+  if (T.cpuAgent && checks && contexts >> WAVESAN_CONTEXT_ACCESS_TRACE & 1)
+    for (size_t i = 0; i < Dispatches.size(); ++i)
+      Traces.push_back(std::make_unique<AccessTrace>());
   bool twins = false;
   struct alignas(64) Slot {
     uint8_t bytes[64];
@@ -178,7 +245,7 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     T.api.core.hsa_signal_store_screlease_fn(Completions[i].signal, 1);
-    PassOptions options{number == 0, Quiet, Part, Trace.get()};
+    PassOptions options{number == 0, Quiet, Part, Traces.empty() ? nullptr : Traces[i].get()};
     if (Part)
       options.stream = &none;
     else if (dispatch.bound)
@@ -191,25 +258,38 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
     twins = twins || twin;
   }
   Write(packets.data(), packets.size());
-  const auto begin = std::chrono::steady_clock::now();
-  for (Completion &completion : Completions)
-    if (!await(completion, begin))
-      return result;
+  result.ended = await(std::chrono::steady_clock::now());
+  if (!result.ended)
+    return result;
   schedule.reset();
   result.contexts = uint32_t(twins) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
                                                                         << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;
-  if (Trace && twins && Trace->complete()) {
-    const std::vector<wavesan_access_t> &accesses = Trace->accesses(*Dispatches[0].kernel);
-    result.accesses = accesses.data(), result.accessCount = accesses.size(), result.accessesLost = Trace->lost();
+  if (takeAccesses(result))
     result.contexts |= 1u << WAVESAN_CONTEXT_ACCESS_TRACE;
-  }
   if (contexts >> WAVESAN_CONTEXT_DISPATCH_TIMING & 1)
     takeTimes(result);
-  if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1) {
+  if (contexts >> WAVESAN_CONTEXT_OUTPUT_DIGEST & 1 && !interrupted()) { // else memory is not the pass's alone
     result.digest = digest();
     result.contexts |= uint32_t(result.digest != 0) << WAVESAN_CONTEXT_OUTPUT_DIGEST;
   }
   return result;
+}
+
+/// False: of some dispatch it is not known.
+bool PacketHost::takeAccesses(PassResult &result) {
+  Accesses.clear();
+  AccessCounts.clear();
+  if (Traces.empty() || !std::all_of(Traces.begin(), Traces.end(), [](const auto &trace) { return trace->complete(); }))
+    return false;
+  for (size_t i = 0; i < Traces.size(); ++i) {
+    const std::vector<wavesan_access_t> &accesses = Traces[i]->accesses(*Dispatches[i].kernel);
+    Accesses.insert(Accesses.end(), accesses.begin(), accesses.end());
+    AccessCounts.push_back(accesses.size());
+    result.accessesLost += Traces[i]->lost();
+  }
+  result.accesses = Accesses.data(), result.accessCount = Accesses.size();
+  result.dispatchAccesses = AccessCounts.data();
+  return true;
 }
 
 uint64_t PacketHost::digest() {
@@ -248,28 +328,36 @@ void PacketHost::completeForProgram() {
     complete(T.api, Dispatches[i].packet.completion_signal, Completions[i].signal, Completions[i].value);
 }
 
-void PacketHost::handOver(Completion &completion) {
+void PacketHost::handOver() {
   Overdue = true;
+  alignas(64) hsa_barrier_and_packet_t fence;
+  if (Queue.fences.next(T.api, fence)) // other windows are to wait for it
+    Write(&fence, 1);
   Lock = {};
-  auto late = std::make_unique<LateCompletion>(
-      LateCompletion{&T.api, completion.signal, Dispatches[0].packet.completion_signal});
-  completion.signal = {}; // stays until the process ends
-  const hsa_status_t status = T.api.amd.hsa_amd_signal_async_handler_fn(
-      late->own, HSA_SIGNAL_CONDITION_LT, 1,
-      [](hsa_signal_value_t value, void *data) {
-        std::unique_ptr<LateCompletion> done(static_cast<LateCompletion *>(data));
-        complete(*done->api, done->program, done->own, value);
-        return false;
-      },
-      late.get());
-  if (status == HSA_STATUS_SUCCESS) {
-    (void)late.release(); // the handler's
-    return;
+  for (std::unique_ptr<AccessTrace> &trace : Traces)
+    (void)trace.release(); // the agent's, until the process ends
+  for (size_t i = 0; i < Dispatches.size(); ++i) {
+    auto late = std::make_unique<LateCompletion>(
+        LateCompletion{&T.api, Completions[i].signal, Dispatches[i].packet.completion_signal});
+    Completions[i].signal = {}; // stays until the process ends
+    const hsa_status_t status = T.api.amd.hsa_amd_signal_async_handler_fn(
+        late->own, HSA_SIGNAL_CONDITION_LT, 1,
+        [](hsa_signal_value_t value, void *data) {
+          std::unique_ptr<LateCompletion> done(static_cast<LateCompletion *>(data));
+          complete(*done->api, done->program, done->own, value);
+          return false;
+        },
+        late.get());
+    if (status == HSA_STATUS_SUCCESS) {
+      (void)late.release(); // the handler's
+      continue;
+    }
+    // Without a handler somebody must wait.
+    const hsa_signal_value_t value = T.api.core.hsa_signal_wait_scacquire_fn(late->own, HSA_SIGNAL_CONDITION_LT, 1,
+                                                                             UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
+    complete(T.api, late->program, late->own, value);
   }
-  // Without a handler somebody must wait.
-  const hsa_signal_value_t value = T.api.core.hsa_signal_wait_scacquire_fn(late->own, HSA_SIGNAL_CONDITION_LT, 1,
-                                                                           UINT64_MAX, HSA_WAIT_STATE_BLOCKED);
-  complete(T.api, late->program, late->own, value);
+  Traces.clear();
 }
 
 /// What this queue got in the same call is not behind a fence yet.

@@ -21,6 +21,9 @@
 
 namespace wavesan::hsa {
 
+/// An empty one of the process, whose tiers are the agent's.
+Snapshot snapshotOn(Tool &tool, hsa_agent_t agent);
+
 /// Says so and ends the process: what the program would compute from here on is wrong, and nothing could tell it.
 [[noreturn]] void endBecauseOfRestore(Tool &tool, const std::string &what, const std::string &why);
 
@@ -47,9 +50,9 @@ public:
   /// The program sees the completions of the last pass.
   void completeForProgram();
 
-  /// Of one dispatch: the next pass() returns after this time even if the dispatch has not ended. Then overdue() is
-  /// true, the window is free for others, and the program will see the completion when it comes; nothing else may be
-  /// called.
+  /// A pass() returns after this time even if its dispatches have not ended: perhaps they wait for the program, which
+  /// waits here, or for what waits in front of the window. Then overdue() is true, the window is free for others, and
+  /// the program will see the completions when they come; nothing else may be called. 0: no limit.
   void limitPass(std::chrono::milliseconds limit) { PassLimit = limit; }
   bool overdue() const { return Overdue; }
 
@@ -63,7 +66,18 @@ public:
   void setPart(bool part) { Part = part; }
 
   Snapshot &memory() { return Memory; }
-  [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, name(), why); }
+
+  /// What the passes so far have left, for the program, while more of them follow that it is not to see.
+  class Kept {
+  public:
+    explicit Kept(PacketHost &host);
+    const char *whyNot() const { return Why; } ///< null: it is kept
+    void putBack();                            ///< does not return if that fails
+  private:
+    PacketHost &Host;
+    Snapshot After;
+    const char *Why = nullptr;
+  };
 
 private:
   /// The program's packet has a signal of the tool's own, again and again.
@@ -73,11 +87,14 @@ private:
   };
   std::string name() const;
   const char *whyNot() const;
+  bool writesUntracked() const;
   bool keepsResidency(const QueuedDispatch &dispatch) const;
   bool drainOwn(std::chrono::steady_clock::time_point until);
-  bool await(Completion &completion, std::chrono::steady_clock::time_point begin);
+  bool await(std::chrono::steady_clock::time_point begin);
   void takeTimes(PassResult &result);
-  void handOver(Completion &completion);
+  bool takeAccesses(PassResult &result);
+  void handOver();
+  [[noreturn]] void restoreFailed(const std::string &why) { endBecauseOfRestore(T, name(), why); }
 
   Tool &T;
   QueueState &Queue;
@@ -86,9 +103,12 @@ private:
   AgentWindow &Window;
   AgentWindow::Exclusive Lock;
   Snapshot Memory;
-  std::vector<Completion> Completions;    ///< of the dispatches, in their order
-  std::chrono::milliseconds PassLimit{0}; ///< 0: none
-  std::unique_ptr<AccessTrace> Trace;     ///< of the latest pass
+  std::vector<Completion> Completions; ///< of the dispatches, in their order
+  std::chrono::milliseconds PassLimit{0};
+  // Of the latest pass, if it has a trace.
+  std::vector<std::unique_ptr<AccessTrace>> Traces; ///< of the dispatches, in their order
+  std::vector<wavesan_access_t> Accesses;           ///< of all of them
+  std::vector<uint64_t> AccessCounts;               ///< of each
   bool Overdue = false, Quiet = false, Part = false, Everything = false, SaidThatItWaits = false;
 };
 

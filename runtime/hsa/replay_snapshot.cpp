@@ -47,7 +47,9 @@ bool Snapshot::read(void *to, uint64_t from, uint64_t bytes, std::string &error)
 }
 
 MemoryStep Snapshot::plan(const std::vector<DispatchStores> &dispatches) {
-  const std::vector<MemoryMap::LiveRange> live = Memory.live();
+  std::vector<MemoryMap::LiveRange> live = Memory.live();
+  if (LeftOut && !Whole)
+    std::erase_if(live, LeftOut);
   Tracked = 0;
   for (const MemoryMap::LiveRange &range : live)
     Tracked += range.bytes;
@@ -270,7 +272,7 @@ bool Snapshot::restore(MemoryStep &taken, std::string &error) {
   return true;
 }
 
-uint64_t Snapshot::digest(std::string &error, const std::function<bool(const MemoryMap::LiveRange &)> &wanted) {
+uint64_t Snapshot::digest(std::string &error, const OfRange &wanted) {
   std::vector<uint8_t> now(kChunk);
   capsule::RegionDigest hash;
   for (const Saved &saved : Regions) {

@@ -29,15 +29,17 @@ struct DispatchStores {
 /// Not thread-safe. Nothing may write the regions while it saves, restores or hashes them.
 class Snapshot {
 public:
-  Snapshot(const Api &api, const MemoryMap &memory, TierBudgets &budgets, std::string directory)
-      : Runtime(api), Memory(memory), Budgets(budgets), File(std::move(directory)) {}
+  using OfRange = std::function<bool(const MemoryMap::LiveRange &)>;
+  /// `agent`: whose memory the tiers of device and pinned memory are allocated from; null: neither is used. `leftOut`:
+  /// ranges that must stay as they are, unless it is kept whole; null: none.
+  Snapshot(const Api &api, const MemoryMap &memory, TierBudgets &budgets, std::string directory,
+           std::shared_ptr<const AgentInfo> agent = nullptr, OfRange leftOut = nullptr)
+      : Runtime(api), Memory(memory), Budgets(budgets), Agent(std::move(agent)), LeftOut(std::move(leftOut)),
+        File(std::move(directory)) {}
   ~Snapshot() { clear(); }
   Snapshot(const Snapshot &) = delete;
   Snapshot &operator=(const Snapshot &) = delete;
 
-  /// The agent whose memory the tiers of device and pinned memory are allocated from; null: neither is used.
-  void setAgent(std::shared_ptr<const AgentInfo> agent) { Agent = std::move(agent); }
-  const std::shared_ptr<const AgentInfo> &agent() const { return Agent; }
   /// Pageable memory alone, each region in one piece.
   void keepWhole() { Whole = true; }
 
@@ -53,7 +55,7 @@ public:
   bool restore(MemoryStep &taken, std::string &error);
   /// A hash of all regions that are `wanted` (null: all) as they are now; 0 and a line in `error` if they cannot be
   /// read.
-  uint64_t digest(std::string &error, const std::function<bool(const MemoryMap::LiveRange &)> &wanted = nullptr);
+  uint64_t digest(std::string &error, const OfRange &wanted = nullptr);
 
   /// Pieces of a region begin and end at multiples of this, but for the region's end.
   static constexpr uint64_t kChunk = 64 * 1024;
@@ -94,6 +96,7 @@ private:
   const MemoryMap &Memory;
   TierBudgets &Budgets;
   std::shared_ptr<const AgentInfo> Agent;
+  const OfRange LeftOut;
   bool Whole = false, FileFailed = false;
   SnapshotFile File;
   std::vector<MemoryMap::LiveRange> Planned;

@@ -34,10 +34,13 @@ bool QueueFences::next(const Api &api, hsa_barrier_and_packet_t &packet) {
                   HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
   packet.completion_signal = signal;
   Pending.push_back(signal);
+  Unfenced.store(false, std::memory_order_relaxed);
   return true;
 }
 
 bool QueueFences::wait(const Api &api, std::chrono::steady_clock::time_point until) {
+  if (Unfenced.load(std::memory_order_relaxed))
+    return false;
   hsa_signal_t last{};
   {
     std::lock_guard lock(Mutex);
@@ -53,29 +56,59 @@ bool QueueFences::wait(const Api &api, std::chrono::steady_clock::time_point unt
   return true;
 }
 
+bool QueueFences::busy(const Api &api) {
+  std::lock_guard lock(Mutex);
+  return !Pending.empty() && api.core.hsa_signal_load_scacquire_fn(Pending.back()) >= 1;
+}
+
 AgentWindow::Shared AgentWindow::share() {
   Shared lock(Mutex, std::defer_lock);
+  const auto begin = std::chrono::steady_clock::now();
   while (!lock.try_lock_for(kStep))
-    if (interrupt())
+    if (interrupt(begin))
       return {};
   return lock;
 }
 
 AgentWindow::Exclusive AgentWindow::take(std::chrono::steady_clock::time_point until) {
   Exclusive lock(Mutex, std::defer_lock);
+  const auto begin = std::chrono::steady_clock::now();
   while (!lock.try_lock_for(kStep))
-    if (std::chrono::steady_clock::now() >= until || interrupt())
+    if (std::chrono::steady_clock::now() >= until || interrupt(begin))
       return {};
   std::lock_guard state(StateMutex);
   Interrupted = false;
   return lock;
 }
 
-bool AgentWindow::interrupt() {
+bool AgentWindow::interrupt(std::chrono::steady_clock::time_point waits) {
   std::lock_guard lock(StateMutex);
-  if (!CallbackSince || std::chrono::steady_clock::now() - *CallbackSince < kGrace)
+  const auto now = std::chrono::steady_clock::now();
+  if (passIsStuck(waits, now) || (CallbackSince && now - *CallbackSince >= kGrace))
+    return Interrupted = true;
+  return false;
+}
+
+bool AgentWindow::passIsStuck(std::chrono::steady_clock::time_point waits, std::chrono::steady_clock::time_point now) {
+  if (!Current)
     return false;
-  return Interrupted = true;
+  if (now >= Current->until)
+    return true;
+  if (Copies != 0 ||
+      std::any_of(Queues.begin(), Queues.end(), [this](QueueFences *queue) { return queue->busy(*Current->api); }))
+    Current->lastBusy = now;
+  return now - std::max(Current->lastBusy, waits) >= kGrace;
+}
+
+void AgentWindow::passBegins(const Api &api, std::chrono::milliseconds limit) {
+  std::lock_guard lock(StateMutex);
+  const auto now = std::chrono::steady_clock::now();
+  Current = Pass{&api, now + limit, now};
+}
+
+void AgentWindow::passEnds() {
+  std::lock_guard lock(StateMutex);
+  Current.reset();
 }
 
 void AgentWindow::callbackBegins() {
@@ -86,6 +119,11 @@ void AgentWindow::callbackBegins() {
 void AgentWindow::callbackEnds() {
   std::lock_guard lock(StateMutex);
   CallbackSince.reset();
+}
+
+void AgentWindow::letIn() {
+  std::lock_guard lock(StateMutex);
+  Interrupted = true;
 }
 
 bool AgentWindow::interrupted() const {

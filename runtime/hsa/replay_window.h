@@ -10,7 +10,8 @@
 //
 // While a callback of the subscriber runs, it may wait for work that other threads submit on its behalf (HIP's own
 // threads do). A submission that has waited for a while behind a callback is therefore let in, and the replay ends with
-// the pass that it has reached.
+// the pass that it has reached. The same holds for a pass of a graph: its packets go through the queues' handlers, and
+// it may wait for the handler of a queue, or for a lock of the language runtime, that a thread holds which waits here.
 //
 // All of this costs nothing until a tool subscribes to kernel replay.
 #ifndef WAVESAN_HSA_REPLAY_WINDOW_H
@@ -18,6 +19,7 @@
 
 #include "api.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -38,8 +40,14 @@ public:
   bool next(const Api &api, hsa_barrier_and_packet_t &packet);
   /// Waits until everything in front of the last fence is complete. False: not within the time.
   bool wait(const Api &api, std::chrono::steady_clock::time_point until);
+  /// Something in front of the last fence is not complete.
+  bool busy(const Api &api);
+  /// Something has no fence behind it: it was submitted before anybody subscribed. Until the next fence nobody can say
+  /// whether it is complete.
+  void noteUnfenced() { Unfenced.store(true, std::memory_order_relaxed); }
 
 private:
+  std::atomic<bool> Unfenced{false};
   std::mutex Mutex;
   std::deque<hsa_signal_t> Pending; ///< the last one speaks for all
   std::vector<hsa_signal_t> Free;
@@ -59,6 +67,12 @@ public:
   // Of the owner:
   void callbackBegins();
   void callbackEnds();
+  /// A pass whose packets go through the handlers of the queues, with fences behind them. Others are let in if it takes
+  /// longer than `limit`, or if nothing of it is under way for a while.
+  void passBegins(const Api &api, std::chrono::milliseconds limit);
+  void passEnds();
+  /// Work of another thread has come with the owner's.
+  void letIn();
   /// Since take().
   bool interrupted() const;
 
@@ -71,12 +85,19 @@ public:
   bool waitOthers(const Api &api, const QueueFences *own, std::chrono::steady_clock::time_point until);
 
 private:
-  /// A callback of the owner runs, and has for long enough.
-  bool interrupt();
+  /// A callback of the owner runs, and has for long enough; or a pass, that does not come to an end.
+  /// Asked by who has waited since `waits`.
+  bool interrupt(std::chrono::steady_clock::time_point waits);
+  bool passIsStuck(std::chrono::steady_clock::time_point waits, std::chrono::steady_clock::time_point now);
 
   std::shared_timed_mutex Mutex;
   mutable std::mutex StateMutex;
   std::optional<std::chrono::steady_clock::time_point> CallbackSince;
+  struct Pass {
+    const Api *api;
+    std::chrono::steady_clock::time_point until, lastBusy;
+  };
+  std::optional<Pass> Current;
   bool Interrupted = false;
   std::condition_variable CopyEnded;
   std::vector<QueueFences *> Queues;

@@ -16,6 +16,15 @@ bool isNear(const MemoryMap::LiveRange &range, uint64_t address) {
   return address + kStoreMargin >= range.begin && address < range.begin + range.bytes + kStoreMargin;
 }
 
+/// Of a store through a pointer; nothing: it does not lie in the arguments.
+std::optional<uint64_t> pointerOf(const KernelStore &store, const uint8_t *arguments, uint64_t bytes) {
+  uint64_t address = 0;
+  if (!arguments || *store.pointer + sizeof address > bytes)
+    return std::nullopt;
+  std::memcpy(&address, arguments + *store.pointer, sizeof address);
+  return address;
+}
+
 } // namespace
 
 std::optional<std::vector<MemoryMap::LiveRange>> writableRanges(const std::vector<MemoryMap::LiveRange> &live,
@@ -25,9 +34,10 @@ std::optional<std::vector<MemoryMap::LiveRange>> writableRanges(const std::vecto
   for (const KernelStore &store : stores) {
     uint64_t address = 0;
     if (store.pointer) {
-      if (!arguments || *store.pointer + sizeof address > bytes)
+      const std::optional<uint64_t> pointer = pointerOf(store, arguments, bytes);
+      if (!pointer)
         return std::nullopt;
-      std::memcpy(&address, arguments + *store.pointer, sizeof address);
+      address = *pointer;
       if (address < kFirstPage)
         continue;
     }
@@ -47,6 +57,18 @@ std::optional<std::vector<MemoryMap::LiveRange>> writableRanges(const std::vecto
     if (chosen[i])
       ranges.push_back(live[i]);
   return ranges;
+}
+
+std::vector<uint64_t> strayPointers(const std::vector<MemoryMap::LiveRange> &live,
+                                    const std::vector<KernelStore> &stores, const uint8_t *arguments, uint64_t bytes) {
+  std::vector<uint64_t> found;
+  for (const KernelStore &store : stores) {
+    const std::optional<uint64_t> pointer = store.pointer ? pointerOf(store, arguments, bytes) : std::nullopt;
+    if (pointer && *pointer >= kFirstPage &&
+        std::none_of(live.begin(), live.end(), [&](const auto &range) { return isNear(range, *pointer); }))
+      found.push_back(*pointer);
+  }
+  return found;
 }
 
 } // namespace wavesan::hsa

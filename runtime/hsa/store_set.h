@@ -31,6 +31,10 @@ std::optional<std::vector<MemoryMap::LiveRange>> writableRanges(const std::vecto
                                                                 const std::vector<KernelStore> &stores,
                                                                 const uint8_t *arguments, uint64_t bytes);
 
+/// The pointers of these stores that are near none of `live`, null pointers apart.
+std::vector<uint64_t> strayPointers(const std::vector<MemoryMap::LiveRange> &live,
+                                    const std::vector<KernelStore> &stores, const uint8_t *arguments, uint64_t bytes);
+
 } // namespace wavesan::hsa
 
 #endif // WAVESAN_HSA_STORE_SET_H

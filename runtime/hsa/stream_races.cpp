@@ -82,7 +82,8 @@ bool StreamRaces::connect() {
           if (!arg.hidden())
             piece(to, arg.offset, arg.size);
         return true;
-      }};
+      },
+      [](void *self) { static_cast<StreamRaces *>(self)->Memory.sawUntracked(); }};
   Check->attach(&tool);
   return true;
 }

@@ -52,7 +52,7 @@ class StreamRaces {
 public:
   using Report = std::function<void(report::Race)>;
   /// `report` gets each race, from any thread that submits or completes commands.
-  StreamRaces(const MemoryMap &memory, const KernelTable &kernels, Report report)
+  StreamRaces(MemoryMap &memory, const KernelTable &kernels, Report report)
       : Memory(memory), Loaded(kernels), Found(std::move(report)) {}
 
   /// Looks for the interposer in the process. False: there is none, or the check is off.
@@ -60,18 +60,20 @@ public:
   /// The packet of a dispatch is being submitted by this thread. Null: it belongs to no known command.
   std::shared_ptr<StreamDispatch> bind(const hsa_kernel_dispatch_packet_t &packet,
                                        const std::shared_ptr<const Kernel> &kernel, uint64_t dispatch);
-  /// Compares what can be compared and adds the counters. Once; nothing is reported afterwards.
+  /// HIP has allocated these bytes (host addresses) for itself. False where that is not known.
+  bool isOfHip(uint64_t begin, uint64_t bytes) const { return Check && !Check->isOfProgram(begin, bytes); }
   /// The device sees this host memory at `device`; null: no longer.
   void aliased(const void *host, const void *device, uint64_t bytes) const {
     if (Check)
       Check->alias(host, device, device ? bytes : 0);
   }
+  /// Compares what can be compared and adds the counters. Once; nothing is reported afterwards.
   void finish(report::Summary &summary);
 
 private:
   void report(const abi::StreamRace &race);
 
-  const MemoryMap &Memory;
+  MemoryMap &Memory;
   const KernelTable &Loaded;
   const Report Found;
   const abi::StreamCheck *Check = nullptr;

@@ -17,8 +17,8 @@ bool wantsWatching(const Tool &tool, const Kernel &kernel) {
 bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, const PacketWriter &write) {
   const std::shared_ptr<const Kernel> &kernel = queued.kernel;
   const uint64_t dispatch = queued.number;
-  const bool records = tool.capsules.wants(*kernel), confirms = tool.confirmer.wants(*kernel),
-             further = tool.further.wants(*kernel);
+  const bool records = tool.capsules.wants(*kernel);
+  bool confirms = tool.confirmer.wants(*kernel), further = tool.further.wants(*kernel);
   const auto declined = [&](const std::string &why) {
     if (records)
       tool.capsules.declined(tool.findings, *kernel, dispatch, why);
@@ -27,6 +27,15 @@ bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, 
     if (further)
       tool.findings.noFurtherPasses(dispatch, why);
   };
+  if (kernel->waitsForHost() && (confirms || further)) { // a second pass would wait for ever
+    if (confirms)
+      tool.findings.notConfirmed(dispatch, kDeclineHostCall);
+    if (further)
+      tool.findings.noFurtherPasses(dispatch, kDeclineHostCall);
+    confirms = further = false;
+    if (!records)
+      return false;
+  }
   std::vector<QueuedDispatch> one{queued};
   PacketHost host(tool, queue, one, write);
   if (records)
@@ -48,7 +57,7 @@ bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, 
   const uint64_t outside = further ? tool.findings.outsideBudget(dispatch) : 0;
   std::vector<DispatchRace> races = tool.findings.takeWatched(dispatch);
   if (host.overdue()) {
-    declined("pass_overdue");
+    declined(kDeclineOverdue);
     return true;
   }
   host.limitPass({});

@@ -22,16 +22,19 @@ struct StreamWatchTest : ::testing::Test {
   Tracer tracer;
   ThreadState thread{11, 0};
   std::vector<std::string> races; ///< "current against previous"
+  int untracked = 0;
 
   StreamWatchTest() {
     tracer.watchStreams(1 << 20);
     tracer.attach([] { return std::vector<std::unique_ptr<TraceSink>>(); }, nullptr);
-    const abi::StreamCheckTool tool = {this, [](void *self, const abi::StreamRace *race) {
+    const abi::StreamCheckTool tool = {this,
+                                       [](void *self, const abi::StreamRace *race) {
                                          static_cast<StreamWatchTest *>(self)->races.push_back(
                                              std::string(race->current.function) +
                                              std::to_string(race->current.stream) + " against " +
                                              race->previous.function + std::to_string(race->previous.stream));
-                                       }};
+                                       },
+                                       nullptr, [](void *self) { ++static_cast<StreamWatchTest *>(self)->untracked; }};
     watch().attach(&tool);
     for (uintptr_t s : {1, 2})
       makeStream(s, kStreamNonBlocking);
@@ -87,6 +90,16 @@ TEST_F(StreamWatchTest, TwoStreamsWithoutAnEventRace) {
   EXPECT_EQ(races, (std::vector<std::string>{"hipMemsetAsync2 against hipMemsetAsync1"}));
   fill(2, 1024);
   EXPECT_EQ(races.size(), 1u);
+}
+
+TEST_F(StreamWatchTest, MappedMemoryIsNotFollowed) {
+  void *handle = memory(0);
+  callWith(
+      CallId::hipMemMap, 801, [] {}, memory(0), uint64_t(4096), uint64_t(0), handle, uint64_t(0)); // not supported
+  call(CallId::hipHostRegister, memory(0), uint64_t(4096), 0u);
+  EXPECT_EQ(untracked, 0);
+  call(CallId::hipMemMap, memory(0), uint64_t(4096), uint64_t(0), handle, uint64_t(0));
+  EXPECT_EQ(untracked, 1);
 }
 
 TEST_F(StreamWatchTest, AnEventOrdersAndAFailedWaitDoesNot) {

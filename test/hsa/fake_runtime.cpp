@@ -361,13 +361,13 @@ FakeQueue &FakeRuntime::createQueue(hsa_queue_type32_t type) {
   return *findQueue(queue);
 }
 
-std::vector<DispatchPacket> FakeRuntime::submit(FakeQueue &queue, std::vector<DispatchPacket> packets) {
+std::vector<DispatchPacket> FakeRuntime::submit(FakeQueue &queue, std::vector<DispatchPacket> packets, uint64_t index) {
   if (!queue.handler)
     return packets;
-  std::vector<DispatchPacket> written;
+  std::vector<DispatchPacket> written, *const outer = Written; // a handler's callbacks may submit, too
   Written = &written;
-  queue.handler(packets.data(), packets.size(), 0, queue.handlerData, writePackets);
-  Written = nullptr;
+  queue.handler(packets.data(), packets.size(), index, queue.handlerData, writePackets);
+  Written = outer;
   return written;
 }
 

@@ -60,7 +60,7 @@ public:
   int64_t signalValue(hsa_signal_t signal);
   FakeQueue &createQueue(hsa_queue_type32_t type = HSA_QUEUE_TYPE_MULTI);
   /// Rings the doorbell with these packets; returns what reached the hardware queue. Thread-safe.
-  std::vector<DispatchPacket> submit(FakeQueue &queue, std::vector<DispatchPacket> packets);
+  std::vector<DispatchPacket> submit(FakeQueue &queue, std::vector<DispatchPacket> packets, uint64_t index = 0);
   /// Loads and freezes a code object through the (possibly replaced) table; its symbols get the given sizes.
   hsa_executable_t loadExecutable(const std::string &codeObject, const std::vector<FakeSymbol> &symbols);
   hsa_executable_symbol_t symbol(hsa_executable_t executable, const std::string &name);

@@ -78,7 +78,9 @@ public:
   PassResult pass(uint64_t number, uint32_t contexts) override {
     Events.push_back("run");
     masks.push_back(contexts);
-    return {100 + number, 200 + number, 300 + number, contexts};
+    PassResult result{100 + number, 200 + number, 300 + number, contexts};
+    result.ended = masks.size() != overdueAt;
+    return result;
   }
   MemoryStep restore() override {
     Events.push_back("write back");
@@ -97,7 +99,7 @@ public:
   void warn(const std::string &text) override { warnings.push_back(text); }
 
   const char *cannotOpen = nullptr, *cannotSave = nullptr;
-  size_t failAfter = 0;
+  size_t failAfter = 0, overdueAt = 0;
   std::vector<uint32_t> masks;
   Words warnings;
 };
@@ -267,6 +269,17 @@ TEST_F(ReplayLoop, AFailedPassIsTheLast) {
   host.failAfter = 2;
   EXPECT_EQ(run().passes, 2u);
   EXPECT_EQ(Events.back(), "pass exit");
+}
+
+TEST_F(ReplayLoop, APassThatDoesNotEndIsTheLast) {
+  Script.passes = 5;
+  Script.goOn = [](uint64_t) { return true; };
+  host.overdueAt = 2;
+  const ReplayOutcome outcome = run();
+  EXPECT_EQ(outcome.passes, 2u);
+  EXPECT_STREQ(outcome.stopped, kDeclineOverdue);
+  EXPECT_EQ(Events.back(), "pass exit");
+  EXPECT_EQ(host.warnings.size(), 1u);
 }
 
 TEST_F(ReplayLoop, OtherWorkThatWasLetInEndsTheLoopWithoutARestore) {

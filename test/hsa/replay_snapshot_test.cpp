@@ -63,9 +63,7 @@ protected:
   ~SnapshotTiers() override { EXPECT_TRUE(FromPools.empty()); }
 
   std::unique_ptr<Snapshot> make(const std::string &directory = std::filesystem::temp_directory_path().string()) {
-    auto snapshot = std::make_unique<Snapshot>(Runtime, Memory, *Budgets, directory);
-    snapshot->setAgent(Agent);
-    return snapshot;
+    return std::make_unique<Snapshot>(Runtime, Memory, *Budgets, directory, Agent);
   }
   void limit(const TierBytes &limits) { Budgets = std::make_unique<TierBudgets>(limits); }
 
@@ -214,6 +212,28 @@ TEST_F(SnapshotTiers, ThePredictionIsThatOfTheTiersSpeeds) {
   const MemoryStep second = snapshot->plan();
   EXPECT_NE(second.nanoseconds, first.nanoseconds); // what was measured
   EXPECT_LT(second.nanoseconds, 2 * taken.nanoseconds);
+}
+
+TEST_F(SnapshotTiers, WhatIsLeftOutStaysAsItIs) {
+  std::vector<uint8_t> other(3 * 4096, 1);
+  Memory.add(MemoryMap::Kind::Allocation, other.data(), other.size());
+  limit({0, 0, UINT64_MAX, 0});
+  const auto isOther = [&](const MemoryMap::LiveRange &range) {
+    return range.begin == reinterpret_cast<uint64_t>(other.data());
+  };
+  Snapshot snapshot(Runtime, Memory, *Budgets, "/nowhere", Agent, isOther);
+  MemoryStep step = snapshot.plan();
+  EXPECT_EQ(step.bytes, Data.size());
+  EXPECT_EQ(step.tracked, Data.size());
+  ASSERT_EQ(snapshot.save(step, Error), nullptr) << Error;
+  other[7] = Data[7] = uint8_t(~Data[7]);
+  ASSERT_TRUE(snapshot.restore(step, Error)) << Error;
+  EXPECT_NE(other[7], 1);
+  EXPECT_EQ(Data[7], uint8_t(7 * 7));
+  // A capsule needs all of it.
+  Snapshot whole(Runtime, Memory, *Budgets, "/nowhere", Agent, isOther);
+  whole.keepWhole();
+  EXPECT_EQ(whole.plan().bytes, Data.size() + other.size());
 }
 
 TEST_F(SnapshotTiers, OnlyWhatTheDispatchesCanWrite) {

@@ -64,6 +64,15 @@ TEST_F(StoreSetTest, APointerNearABorderMayBeUsedForBothSides) {
   EXPECT_EQ(written({{0u, {}}}), "100000 ");
 }
 
+TEST_F(StoreSetTest, StrayPointers) {
+  const auto stray = [&](const std::vector<KernelStore> &stores, uint64_t bytes = 32) {
+    return strayPointers(live, stores, reinterpret_cast<const uint8_t *>(arguments), bytes);
+  };
+  EXPECT_EQ(stray({{0u, {}}, {8u, {}}, {16u, {}}, {std::nullopt, "unlisted"}}), std::vector<uint64_t>{});
+  EXPECT_EQ(stray({{0u, {}}, {24u, {}}}), std::vector<uint64_t>{0x5000000});
+  EXPECT_EQ(stray({{24u, {}}}, 24), std::vector<uint64_t>{}); // beyond the block
+}
+
 TEST_F(StoreSetTest, VariablesGoByTheirNames) {
   EXPECT_EQ(written({{std::nullopt, "counter"}}), "a00000 b00000 ");
   EXPECT_EQ(written({{std::nullopt, "unlisted"}}), "?");

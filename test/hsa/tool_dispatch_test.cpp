@@ -3,6 +3,8 @@
 // What becomes of a dispatch packet.
 #include "tool_fixture.h"
 
+#include "tool.h"
+
 #include <cstring>
 #include <thread>
 
@@ -245,6 +247,20 @@ TEST_F(ToolTest, MissingKernelArgumentsAndPoolsAreReasons) {
   EXPECT_EQ(submit(packet()).kernel_object, kOriginalObject);
   unload();
   EXPECT_NE(log().find("1 dispatch: no fine-grained host memory pool\n"), std::string::npos) << log();
+}
+
+TEST_F(ToolTest, WindowsKnowOfDispatchesBeforeTheFirstSubscription) {
+  load();
+  hsa::Tool &tool = *hsa::Tool::current();
+  const auto idle = [&] {
+    return tool.windows.of(kGpuAgent).waitOthers(tool.api, nullptr, std::chrono::steady_clock::now());
+  };
+  EXPECT_TRUE(idle());
+  submit(packet()); // checked: the drain waits for it
+  EXPECT_TRUE(idle());
+  EXPECT_FALSE(tool.drain.waitIdle(0, std::chrono::milliseconds(1)));
+  submit(packet(kPlainObject));
+  EXPECT_FALSE(idle());
 }
 
 TEST_F(ToolTest, DestroyedExecutableForgetsItsKernels) {

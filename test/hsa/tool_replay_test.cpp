@@ -19,6 +19,7 @@ namespace {
 
 std::vector<std::string> Declined; ///< of CONFIG EXIT; "" where replayed
 std::vector<wavesan_replay_payload_t> Passes, Snapshots, Restores;
+std::function<void(uint64_t)> BehindPass; ///< what the tool does in PASS EXIT
 
 void onReplay(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase, wavesan_replay_payload_t *payload,
               wavesan_replay_user_data_t *, void *) {
@@ -32,6 +33,8 @@ void onReplay(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase
     Declined.push_back(payload->declined ? payload->declined : "");
   if (operation == WAVESAN_REPLAY_PASS)
     Passes.push_back(*payload);
+  if (operation == WAVESAN_REPLAY_PASS && BehindPass)
+    BehindPass(payload->current_pass);
   if (operation == WAVESAN_REPLAY_SNAPSHOT)
     Snapshots.push_back(*payload);
   if (operation == WAVESAN_REPLAY_RESTORE)
@@ -43,6 +46,7 @@ protected:
   void SetUp() override {
     ToolTest::SetUp();
     Declined.clear();
+    BehindPass = nullptr;
     Passes.clear();
     Snapshots.clear();
     Restores.clear();
@@ -140,6 +144,31 @@ TEST_F(ToolReplay, TheProgramSeesOneDispatchAndOneCompletion) {
   EXPECT_EQ(Passes.back().dispatch.dispatch_id, Passes[0].dispatch.dispatch_id + 1);
   unload();
   EXPECT_NE(log().find(", 2 dispatches: not built with WaveSan"), std::string::npos) << log();
+}
+
+TEST_F(ToolReplay, PacketsOfOtherThreadsThatComeAlongEndTheReplay) {
+  Runtime->core().hsa_queue_add_write_index_relaxed_fn = [](const hsa_queue_t *, uint64_t) -> uint64_t { return 40; };
+  load();
+  allocate();
+  FakeQueue &other = Runtime->createQueue();
+  // Of the places that the callback reserves the packets are its own.
+  BehindPass = [&](uint64_t pass) {
+    if (pass == 0)
+      Runtime->submit(other, {counted()}, Runtime->core().hsa_queue_add_write_index_relaxed_fn(&other.queue, 1));
+  };
+  Runtime->submit(*Queue, {counted()});
+  EXPECT_EQ(Passes.size(), 3u);
+  EXPECT_EQ(log().find("window_interrupted"), std::string::npos) << log();
+  Passes.clear();
+  BehindPass = [&](uint64_t pass) {
+    if (pass == 0)
+      Runtime->submit(other, {counted()}, 41);
+  };
+  const uint64_t before = *Data;
+  Runtime->submit(*Queue, {counted()});
+  EXPECT_EQ(Passes.size(), 1u);
+  EXPECT_EQ(*Data, before + 2); // neither is undone
+  EXPECT_NE(log().find("stopped after 1 passes (window_interrupted)"), std::string::npos) << log();
 }
 
 TEST_F(ToolReplay, MemoryThatIsNotFollowed) {

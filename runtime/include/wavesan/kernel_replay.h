@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define WAVESAN_REPLAY_API_VERSION 3u /* 2: tracked_bytes, graph_nodes; 3: tier_bytes, ranges */
+#define WAVESAN_REPLAY_API_VERSION 4u /* 2: tracked_bytes, graph_nodes; 3: tier_bytes, ranges; 4: dispatch_accesses */
 
 typedef enum wavesan_replay_status {
   WAVESAN_REPLAY_SUCCESS = 0,
@@ -154,7 +154,7 @@ typedef struct wavesan_replay_payload {
 
   /* PASS EXIT, with SCHEDULE_PERTURBATION: the seed of the wave scheduler, the one of the options plus current_pass. */
   uint64_t seed;
-  /* PASS EXIT, with ACCESS_TRACE. Valid during the callback. */
+  /* PASS EXIT, with ACCESS_TRACE; of a range dispatch by dispatch. Valid during the callback. */
   const wavesan_access_t *accesses;
   uint64_t access_count;
   uint64_t accesses_lost; /* not recorded: the memory for them is limited */
@@ -168,6 +168,9 @@ typedef struct wavesan_replay_payload {
   uint64_t tier_bytes[WAVESAN_TIER_LAST];
   /* A range (begin_range) of several dispatches: how many, and kernel_name is "(range)". 0: a dispatch or a graph. */
   uint64_t range_dispatches;
+
+  /* PASS EXIT, with ACCESS_TRACE: how many of `accesses` are those of each dispatch, in their order: range_dispatches numbers, one if that is 0. */
+  const uint64_t *dispatch_accesses;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

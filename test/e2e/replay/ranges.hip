@@ -10,11 +10,20 @@
 // RUN: not grep -E 'WRONG|NO TIMES|in a callback' %t.closed
 // CLOSED: held back
 // CLOSED-NEXT: tool: (range) of 3: replayed
-// Contexts: race check 1, timing 2, digest 4.
-// CLOSED-NEXT: tool: pass 0 of 4 of (range), contexts 7, digest [[DIGEST:[0-9a-f]+]]
-// CLOSED-NEXT: tool: pass 1 of 4 of (range), contexts 7, digest [[DIGEST]]
+// Contexts: race check 1, timing 2, digest 4, access trace 16.
+// CLOSED-NEXT: tool: pass 0 of 4 of (range), contexts 23, digest [[DIGEST:[0-9a-f]+]]
+// CLOSED-NEXT: tool: dispatch 0 wrote 4096 in line [[#ADD:]], read 0
+// CLOSED-NEXT: tool: dispatch 1 wrote 4096 in line [[#ADD+5]], read 4096
+// CLOSED-NEXT: tool: dispatch 2 wrote 4096 in line [[#ADD]], read 0
+// CLOSED-NEXT: tool: pass 1 of 4 of (range), contexts 23, digest [[DIGEST]]
+// CLOSED-NEXT: tool: dispatch 0 wrote 4096 in line [[#ADD]], read 0
+// CLOSED-NEXT: tool: dispatch 1 wrote 4096 in line [[#ADD+5]], read 4096
+// CLOSED-NEXT: tool: dispatch 2 wrote 4096 in line [[#ADD]], read 0
 // CLOSED-NEXT: tool: pass 2 of 4 of (range), contexts 6, digest [[DIGEST]]
-// CLOSED-NEXT: tool: pass 3 of 4 of (range), contexts 7, digest [[DIGEST]]
+// CLOSED-NEXT: tool: pass 3 of 4 of (range), contexts 23, digest [[DIGEST]]
+// CLOSED-NEXT: tool: dispatch 0 wrote 4096 in line [[#ADD]], read 0
+// CLOSED-NEXT: tool: dispatch 1 wrote 4096 in line [[#ADD+5]], read 4096
+// CLOSED-NEXT: tool: dispatch 2 wrote 4096 in line [[#ADD]], read 0
 // CLOSED-NEXT: tool: range of 3 dispatches: 4 passes, replayed
 // CLOSED-NEXT: complete
 // CLOSED-NEXT: tool: {{.*}}add{{.*}} of 0: one_pass

@@ -1,10 +1,10 @@
 /* Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A tool whose callbacks call the program, inside of the window. */
+ * A tool whose callbacks call the program, inside of the window. With LAUNCHES_GRAPHS=1 it is offered graphs, too. */
+#define _GNU_SOURCE
 #include <wavesan/kernel_replay.h>
 
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +31,7 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
 
 int wavesan_tool_init(const wavesan_replay_api_t *api) {
   static wavesan_replay_subscription_t subscription = {sizeof(subscription), callback, NULL, 0, 0};
+  subscription.graphs = getenv("LAUNCHES_GRAPHS") != NULL;
   return api->subscribe(&subscription) != WAVESAN_REPLAY_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 /* Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A tool whose ranges the program begins and ends: four passes each, with a digest, the third one unchecked. With
- * RANGE_GRAPHS=1 it is offered graphs, too. It says what it sees and checks that
- * all callbacks of a range come on the thread that ends it. */
+ * A tool whose ranges the program begins and ends: four passes each, with a digest, the third one unchecked, and of the
+ * checked ones what each dispatch touched. With RANGE_GRAPHS=1 it is offered graphs, too. It says what it sees and checks
+ * that all callbacks of a range come on the thread that ends it. */
 #define _GNU_SOURCE
 #include <wavesan/kernel_replay.h>
 
@@ -19,6 +19,24 @@ static long ending_thread;
 static uint64_t pass_count(const wavesan_replay_dispatch_info_t *dispatch, wavesan_replay_user_data_t *user) {
   user->value = dispatch->dispatch_id;
   return strcmp(dispatch->kernel_name, "(range)") == 0 ? 4 : 1;
+}
+
+static void say_accesses(const wavesan_replay_payload_t *payload) {
+  uint64_t next = 0;
+  for (uint64_t d = 0; payload->dispatch_accesses && d < payload->range_dispatches; ++d) {
+    uint64_t written = 0, read = 0;
+    unsigned line = 0;
+    for (const uint64_t end = next + payload->dispatch_accesses[d]; next < end; ++next) {
+      const wavesan_access_t *a = &payload->accesses[next];
+      *(a->kind & WAVESAN_ACCESS_WRITE ? &written : &read) += a->end - a->begin;
+      if (a->kind & WAVESAN_ACCESS_WRITE && a->file && strstr(a->file, "ranges.hip"))
+        line = a->line;
+    }
+    printf("tool: dispatch %llu wrote %llu in line %u, read %llu\n", (unsigned long long)d, (unsigned long long)written,
+           line, (unsigned long long)read);
+  }
+  if (next != payload->access_count || payload->accesses_lost)
+    printf("tool: WRONG COUNTS\n");
 }
 
 static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,
@@ -44,6 +62,7 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
            (unsigned long long)payload->total_passes, dispatch->kernel_name, payload->active_contexts,
            (unsigned long long)payload->digest, user->value == dispatch->dispatch_id ? "" : " WRONG USER DATA",
            payload->start_ns && payload->end_ns > payload->start_ns ? "" : " NO TIMES");
+    say_accesses(payload);
   }
   fflush(stdout);
 }
@@ -69,7 +88,8 @@ int wavesan_tool_init(const wavesan_replay_api_t *api) {
   subscription.graphs = getenv("RANGE_GRAPHS") != NULL;
   if (api->size < sizeof(*api) || api->begin_range() != WAVESAN_REPLAY_ERROR_NOT_SUBSCRIBED)
     return 1;
-  if (api->start_context(WAVESAN_CONTEXT_DISPATCH_TIMING) || api->start_context(WAVESAN_CONTEXT_OUTPUT_DIGEST))
+  if (api->start_context(WAVESAN_CONTEXT_DISPATCH_TIMING) || api->start_context(WAVESAN_CONTEXT_OUTPUT_DIGEST) ||
+      api->start_context(WAVESAN_CONTEXT_ACCESS_TRACE))
     return 2;
   return api->subscribe(&subscription) != WAVESAN_REPLAY_SUCCESS;
 }

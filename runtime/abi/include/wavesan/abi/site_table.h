@@ -45,6 +45,7 @@ enum KernelFlags : uint32_t {
   kKernelCountsLdsWaits = 4, ///< waits for a count of LDS instructions above zero
   kKernelNamedBarriers = 8,  ///< operations on named barriers
   kKernelStoresKnown = 16,   ///< its StoreEntries are all that it may write outside of its workgroups
+  kKernelWaitsForHost = 32,  ///< while it runs it may wait for something that the host does
 };
 
 struct KernelEntry {

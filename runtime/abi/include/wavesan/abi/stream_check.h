@@ -109,6 +109,9 @@ struct StreamCheckTool {
   /// Calls `piece(to, offset, bytes)` for each explicit argument of the kernel in its kernarg block, in order. False:
   /// the kernel is not known. May be null. Called with locks held: it must not call back.
   bool (*arguments)(void *self, const char *kernel, void (*piece)(void *to, uint32_t offset, uint32_t bytes), void *to);
+  /// Memory has come to kernels by ways that an HSA tool does not see (HIP's virtual memory management). May be null.
+  /// Called with locks held: it must not call back.
+  void (*untracked)(void *self);
 };
 
 /// A dispatch as its packet describes it. Zero size: not looked at.
@@ -133,6 +136,8 @@ struct StreamCheck {
   void (*alias)(const void *host, const void *device, uint64_t bytes);
   /// Compares what can still be compared.
   void (*finish)(StreamCheckCounts *);
+  /// Whether the program has allocated or registered some of these bytes by a call of HIP. Host addresses.
+  bool (*isOfProgram)(uint64_t begin, uint64_t bytes);
 };
 
 /// Exported by the interposer: `const StreamCheck *wavesan_stream_check(void)`; null where the check is off.
