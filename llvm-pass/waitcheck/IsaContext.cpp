@@ -288,12 +288,26 @@ bool IsaContext::literalWithoutRoom(ArrayRef<uint8_t> bytes) const {
   return (second & 511) == 255 || (second >> 9 & 511) == 255 || (second >> 18 & 511) == 255;
 }
 
+/// SDWA (gfx9, gfx10) with a selection or a filling that does not exist: LLVM decodes it, and crashes when it words it.
+bool IsaContext::selectsNothing(ArrayRef<uint8_t> bytes) const {
+  const uint32_t first = llvm::support::endian::read32le(bytes.data()), second = llvm::support::endian::read32le(bytes.data() + 4);
+  if (target.generation->encoding > WaitEncoding::Gfx10 || first >> 31 != 0 || (first & 511) != 0xf9) // VOP1, VOP2, VOPC
+    return false;
+  const auto selection = [&](unsigned at) { return second >> at & 7; };
+  const bool compares = first >> 25 == 0x3e;
+  return selection(16) == 7 || selection(24) == 7 || (!compares && (selection(8) == 7 || (second >> 11 & 3) == 3));
+}
+
+bool IsaContext::crashesDisassembler(ArrayRef<uint8_t> bytes) const {
+  return literalWithoutRoom(bytes) || selectsNothing(bytes);
+}
+
 bool IsaContext::decodeRaw(ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const {
   llvm::MCInst inst;
   uint64_t size = 0;
   Window window(bytes);
   constantReplaced(window);
-  if (literalWithoutRoom(window.bytes))
+  if (crashesDisassembler(window.bytes))
     return false;
   if (disassembler->getInstruction(inst, size, window.bytes, 0, llvm::nulls()) != llvm::MCDisassembler::Success || size == 0 ||
       size > bytes.size())
@@ -307,7 +321,7 @@ bool IsaContext::disassemble(ArrayRef<uint8_t> bytes, llvm::MCInst &inst) const 
   uint64_t size = 0;
   Window window(bytes);
   constantReplaced(window);
-  return !literalWithoutRoom(window.bytes) &&
+  return !crashesDisassembler(window.bytes) &&
          disassembler->getInstruction(inst, size, window.bytes, 0, llvm::nulls()) == llvm::MCDisassembler::Success && size != 0 &&
          size <= bytes.size();
 }
@@ -317,7 +331,7 @@ std::string IsaContext::disassemble(ArrayRef<uint8_t> bytes, uint64_t address) c
   uint64_t size = 0;
   Window window(bytes);
   const bool replaced = constantReplaced(window);
-  if (literalWithoutRoom(window.bytes))
+  if (crashesDisassembler(window.bytes))
     return "<not an instruction>";
   if (disassembler->getInstruction(inst, size, window.bytes, address, llvm::nulls()) != llvm::MCDisassembler::Success ||
       size > bytes.size())

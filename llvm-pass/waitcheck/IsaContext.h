@@ -185,6 +185,9 @@ private:
   struct Window;
   bool disassemble(llvm::ArrayRef<uint8_t> bytes, llvm::MCInst &inst) const;
   bool literalWithoutRoom(llvm::ArrayRef<uint8_t> bytes) const;
+  bool selectsNothing(llvm::ArrayRef<uint8_t> bytes) const;
+  /// `bytes`: a whole Window.
+  bool crashesDisassembler(llvm::ArrayRef<uint8_t> bytes) const;
   bool constantReplaced(Window &window) const;
   void extract(const llvm::MCInst &inst, llvm::ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const;
   void extractRegisters(const llvm::MCInst &inst, llvm::ArrayRef<uint8_t> bytes, Decoded &d, std::vector<RegRef> &registers) const;

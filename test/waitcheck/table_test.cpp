@@ -222,6 +222,40 @@ TEST(Table, HalfPrecisionConstantThatLooksLikeALiteral) {
   }
 }
 
+// Every selection and filling of SDWA, in instructions of one and two sources and comparisons: decoded and worded, or no
+// instruction.
+TEST(Table, SelectionsThatDoNotExistAreNoInstructions) {
+  Decoders decoders;
+  for (const char *target : {"gfx900", "gfx90a", "gfx942", "gfx1030"}) {
+    auto isa = decoders.get(*findTarget(target), std::string(target) != "gfx1030");
+    ASSERT_TRUE(static_cast<bool>(isa));
+    const bool gfx9 = std::string(target) != "gfx1030";
+    const uint32_t move = 0x7e0002f9, add = gfx9 ? 0x020004f9 : 0x060004f9, compare = 0x7d8404f9; // v_cmp_*_u32 or _i32
+    for (const uint32_t first : {move, add, compare})
+      for (uint32_t sel = 0; sel < 8; ++sel)
+        for (const unsigned at : {8u, 16u, 24u})
+          for (uint32_t fill = 0; fill < 4; ++fill) {
+            if ((first == compare && at == 8) || (first == move && at == 24))
+              continue; // not there
+            uint32_t words[6] = {first, 6u << 8 | 6u << 16 | (first == move ? 0u : 6u << 24)};
+            words[1] = (words[1] & ~(7u << at)) | sel << at;
+            if (first != compare)
+              words[1] |= fill << 11;
+            else
+              words[1] &= ~(7u << 8);
+            const llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(words), sizeof words);
+            const std::string text = (*isa)->disassemble(bytes, 0);
+            if (sel == 7 || (first != compare && fill == 3)) {
+              EXPECT_EQ((*isa)->decode(bytes), -1) << target << " " << text;
+              EXPECT_EQ(text, "<not an instruction>") << target;
+            } else {
+              EXPECT_GE((*isa)->decode(bytes), 0) << target << " " << std::hex << first << " " << words[1];
+              EXPECT_NE(text.find("sel:"), std::string::npos) << target << " " << text;
+            }
+          }
+  }
+}
+
 TEST(Table, ScalarResultNumberedLikeALiteralIsNoInstruction) {
   Decoders decoders;
   auto isa = decoders.get(*findTarget("gfx90a"), true);

@@ -11,7 +11,6 @@
 ; RUN: not %opt -passes=wavesan -S %t/old.ll 2>&1 | FileCheck --check-prefix=OLD %s
 ; RUN: not %opt -passes=wavesan -S %t/nvptx.ll 2>&1 | FileCheck --check-prefix=NVPTX %s
 ; RUN: not %opt -passes=wavesan -S %t/spirv.ll 2>&1 | FileCheck --check-prefix=SPIRV %s
-; RUN: not %opt -passes=wavesan -S %t/named.ll 2>&1 | FileCheck --check-prefix=NAMED %s
 ; RUN: not %opt -passes=wavesan -S %t/scope.ll 2>&1 | FileCheck --check-prefix=SCOPE %s
 ; RUN: not %opt -passes=wavesan -S %t/taken.ll 2>&1 | FileCheck --check-prefix=TAKEN %s
 ; RUN: %if llvm-20 %{ not %opt -passes='lto-pre-link<O2>' -S %t/fine.ll 2>&1 | FileCheck --check-prefix=LTO %s %}
@@ -25,7 +24,6 @@
 ; OLD: error: wavesan: kernel 'k': processor 'gfx803' is not supported
 ; NVPTX: error: wavesan: target 'nvptx64-nvidia-cuda' is not supported
 ; SPIRV: error: wavesan: target 'spirv64-amd-amdhsa' is not supported
-; NAMED: error: wavesan: kernel 'k': named barriers by number and in inline assembly are not supported
 ; SCOPE: error: wavesan: kernel 'k': unknown synchronisation scope 'galaxy'
 ; TAKEN: error: wavesan: kernel 'k': 'k.wavesan' is already defined
 ; LTO: error: wavesan: link-time optimisation of device code
@@ -84,13 +82,6 @@ target triple = "spirv64-amd-amdhsa"
 define spir_kernel void @k() {
   ret void
 }
-;--- named.ll
-target triple = "amdgcn-amd-amdhsa"
-define amdgpu_kernel void @k() #0 {
-  call void @llvm.amdgcn.s.barrier.signal(i32 1)
-  ret void
-}
-attributes #0 = { "target-cpu"="gfx1200" }
 ;--- scope.ll
 target triple = "amdgcn-amd-amdhsa"
 define amdgpu_kernel void @k() #0 {
