@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "code_targets.h"
 
+#include "file_contents.h"
+
 #include "wavesan/abi/offload_bundle.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 namespace wavesan::driver {
@@ -24,9 +24,7 @@ std::vector<std::string> codeTargets(std::string_view bytes) {
 }
 
 std::string missingTarget(const std::string &program, const std::vector<std::string> &targets) {
-  std::ifstream in(program, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  const std::vector<std::string> there = codeTargets(bytes);
+  const std::vector<std::string> there = codeTargets(contentsOf(program));
   if (there.empty())
     return {};
   std::string list;

@@ -194,13 +194,15 @@ Check checkDeviceLibraries(const Machine &machine, const CompileLine &line, cons
   return {"device-libraries", State::Ok, "for " + supportedOnes(targets) + " in " + directory};
 }
 
+/// Of the programs that clang starts: it looks in its own directory, then in PATH. Empty: not in the first.
+static fs::path besideCompiler(const Machine &machine, const Compiler &compiler, const char *program) {
+  const fs::path directory = directoryOfCommand(machine, compiler.command);
+  return !directory.empty() && isFile(machine.at(directory / program)) ? directory / program : fs::path();
+}
+
 Check checkLinker(const Machine &machine, const Compiler &compiler) {
   const std::string package = "lld-" + std::to_string(compiler.version.major);
-  fs::path found;
-  // clang's order: its own directory, then PATH.
-  for (const fs::path &beside : {directoryOfCommand(machine, compiler.command)})
-    if (!beside.empty() && isFile(machine.at(beside / "lld")))
-      found = beside / "lld";
+  fs::path found = besideCompiler(machine, compiler, "lld");
   if (!found.empty())
     return {"linker", State::Ok, found.string()};
   found = findInPath(machine, "lld");
@@ -223,8 +225,8 @@ Check checkBundler(const Machine &machine, const CompileLine &line, const Compil
   const bool newDriver = std::find(line.args.begin(), line.args.end(), "--offload-new-driver") != line.args.end() &&
                          std::find(line.args.begin(), line.args.end(), "--no-offload-new-driver") == line.args.end();
   const char *const tool = newDriver ? "clang-linker-wrapper" : "clang-offload-bundler";
-  fs::path found = directoryOfCommand(machine, compiler.command) / tool; // clang's order, as for lld
-  if (!isFile(machine.at(fs::absolute(found))))
+  fs::path found = besideCompiler(machine, compiler, tool);
+  if (found.empty())
     found = findInPath(machine, tool);
   if (found.empty())
     return {"bundler", State::Problem,

@@ -2,22 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "hip_objects.h"
 
+#include "file_contents.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string_view>
 
 namespace wavesan::driver {
-
-static std::string contentsOf(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-}
 
 /// The symbol stands in the string table of every object that clang made of a HIP source file, in archives too.
 static bool registersGpuCode(std::string_view contents) {

@@ -4,15 +4,14 @@
 // Reading a plugin's identity.
 #include "plugin_identity.h"
 
+#include "file_contents.h"
+
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 
 namespace wavesan::driver {
 
 std::optional<PluginIdentity> readPluginIdentity(const std::filesystem::path &file) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
+  const std::string bytes = contentsOf(file);
   constexpr std::string_view mark = "\nwavesan-plugin version=";
   const size_t at = bytes.find(mark);
   if (at == std::string::npos)

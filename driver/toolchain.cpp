@@ -4,13 +4,13 @@
 // Toolchain detection.
 #include "toolchain.h"
 
+#include "file_contents.h"
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,14 +47,9 @@ std::optional<std::string> runVersion(const std::string &command) {
   return text;
 }
 
-std::string contents(const fs::path &file) {
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-}
-
 /// Bitcode keeps its symbol names as plain text, so a search answers "does it mention this symbol".
 bool mentions(const fs::path &file, std::string_view symbol) {
-  return contents(file).find(symbol) != std::string::npos;
+  return contentsOf(file).find(symbol) != std::string::npos;
 }
 
 bool isDirectory(const fs::path &p) {
@@ -228,7 +223,7 @@ HipInstall findHip(const Machine &machine, const CompileLine &line, const Versio
   hip.headersAreMissing = !holdsHip(root);
 
   fs::path include = machine.at(root) / "include" / "hip";
-  std::string version = contents(include / "hip_version.h");
+  std::string version = contentsOf(include / "hip_version.h");
   hip.version = {defineIn(version, "HIP_VERSION_MAJOR"), defineIn(version, "HIP_VERSION_MINOR"),
                  defineIn(version, "HIP_VERSION_PATCH")};
 

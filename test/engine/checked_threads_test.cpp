@@ -4,6 +4,7 @@
 // Several threads execute checked kernels on trial: memory, outcome, reports, counts and summaries of random kernels
 // are those of one thread, to the last bit, whether workgroups race, fault, or do neither.
 #include "engine_fixture.h"
+#include "ir_texts.h"
 #include "native_hooks.h"
 
 #include "wavesan/abi/stream_check.h"
@@ -20,21 +21,12 @@ namespace {
 
 constexpr uint32_t kRead = 1025, kWrite = 1026; ///< abi::accessInfo() of 4 bytes
 
-const char kDeclarations[] = R"(
+const std::string kDeclarations = std::string(kHookDeclarations) + R"(
 declare i32 @llvm.amdgcn.workitem.id.x()
 declare i32 @llvm.amdgcn.workgroup.id.x()
 declare void @llvm.amdgcn.s.barrier()
 declare void @llvm.trap()
 declare i32 @llvm.amdgcn.raw.ptr.buffer.load.i32(ptr addrspace(8), i32, i32, i32 immarg)
-declare void @__wavesan_kernel_begin(ptr addrspace(5), ptr addrspace(1))
-declare void @__wavesan_kernel_end(ptr addrspace(5))
-declare void @__wavesan_lds_access(ptr addrspace(5), i32, i32, i32, i32)
-declare void @__wavesan_barrier_arrive(ptr addrspace(5), i32)
-declare void @__wavesan_barrier_leave(ptr addrspace(5), i32)
-declare void @__wavesan_fence(ptr addrspace(5), i32)
-declare void @__wavesan_global_access(ptr addrspace(5), ptr, i32, i32)
-declare void @__wavesan_global_range(ptr addrspace(5), ptr, i64, i32, i32)
-declare void @__wavesan_atomic_done(ptr addrspace(5), ptr, i32, i32, i1)
 declare void @__wavesan_grid_arrive(ptr addrspace(5), i32)
 declare void @llvm.memset.p1.i64(ptr addrspace(1), i8, i64, i1)
 )";
@@ -92,7 +84,7 @@ public:
     body += "br label %" + rest + "\n" + rest + ":\n";
   }
   std::string text() const {
-    return std::string(kDeclarations) +
+    return kDeclarations +
            "define amdgpu_kernel void @k.wavesan(ptr addrspace(1) %a, ptr addrspace(1) %in, ptr addrspace(1) %ctx) #0 "
            "{\n"
            "%s = alloca [64 x i8], align 8, addrspace(5)\n"

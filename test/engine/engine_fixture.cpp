@@ -4,6 +4,7 @@
 
 #include "executed_intrinsics.h"
 #include "handlers.h"
+#include "ir_texts.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -17,12 +18,6 @@
 #include <sstream>
 
 namespace wavesan::cpu::test {
-
-static const char kHeader[] =
-    "target datalayout = "
-    "\"e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:"
-    "256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-"
-    "A5-G1-ni:7:8:9\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
 
 // CTest runs the suite again with the operations of less able machines.
 static const bool kChosen = [] {
@@ -39,7 +34,7 @@ static const bool kChosen = [] {
 std::string assemble(const std::string &ir) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
-  auto module = llvm::parseAssemblyString(kHeader + ir, diagnostic, context);
+  auto module = llvm::parseAssemblyString(kModuleHeader + ir, diagnostic, context);
   std::string bitcode;
   if (!module) {
     std::string message;

@@ -3,6 +3,7 @@
 //
 // Hook calls reach the handler with the right operands, and schedules are repeatable.
 #include "engine_fixture.h"
+#include "ir_texts.h"
 
 #include "wavesan/abi/hooks.h"
 
@@ -12,22 +13,9 @@
 namespace wavesan::cpu::test {
 namespace {
 
-const char kDeclarations[] = R"(
+const std::string kDeclarations = std::string(kHookDeclarations) + R"(
 declare i32 @llvm.amdgcn.workitem.id.x()
 declare void @llvm.amdgcn.s.barrier()
-declare void @__wavesan_kernel_begin(ptr addrspace(5), ptr addrspace(1))
-declare void @__wavesan_kernel_end(ptr addrspace(5))
-declare void @__wavesan_lds_access(ptr addrspace(5), i32, i32, i32, i32)
-declare void @__wavesan_generic_access(ptr addrspace(5), ptr, i32, i32)
-declare void @__wavesan_lds_range(ptr addrspace(5), i32, i64, i32, i32, i32)
-declare void @__wavesan_generic_range(ptr addrspace(5), ptr, i64, i32, i32)
-declare void @__wavesan_barrier_arrive(ptr addrspace(5), i32)
-declare void @__wavesan_barrier_leave(ptr addrspace(5), i32)
-declare void @__wavesan_fence(ptr addrspace(5), i32)
-declare void @__wavesan_wait(ptr addrspace(5), i32)
-declare void @__wavesan_global_access(ptr addrspace(5), ptr, i32, i32)
-declare void @__wavesan_global_range(ptr addrspace(5), ptr, i64, i32, i32)
-declare void @__wavesan_atomic_done(ptr addrspace(5), ptr, i32, i32, i1)
 )";
 
 /// Writes every call down.

@@ -3,6 +3,7 @@
 #include "mutated_ir.h"
 
 #include "fuzz_target.h"
+#include "ir_texts.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -24,12 +25,6 @@ namespace wavesan::fuzz {
 using namespace llvm;
 
 namespace {
-
-constexpr char kHeader[] =
-    "target datalayout = "
-    "\"e-m:e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32-p8:128:128:128:48-p9:192:"
-    "256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-"
-    "A5-G1-ni:7:8:9\"\ntarget triple = \"amdgcn-amd-amdhsa\"\n";
 
 /// Between them most of what kernels are made of. `k` is executed.
 constexpr const char *kKernels[] = {
@@ -162,7 +157,7 @@ declare float @llvm.sqrt.f32(float)
 std::unique_ptr<Module> mutate(LLVMContext &context, unsigned kernel, unsigned mutations, uint32_t seed) {
   SMDiagnostic diagnostic;
   std::unique_ptr<Module> module =
-      parseAssemblyString(std::string(kHeader) + kKernels[kernel % std::size(kKernels)], diagnostic, context);
+      parseAssemblyString(std::string(cpu::test::kModuleHeader) + kKernels[kernel % std::size(kKernels)], diagnostic, context);
   require(module != nullptr, "a kernel of the target does not parse");
   std::vector<TypeGetter> types = {Type::getInt1Ty,
                                    Type::getInt8Ty,

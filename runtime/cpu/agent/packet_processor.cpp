@@ -11,6 +11,9 @@
 
 namespace wavesan::agent {
 
+/// Packets are memory: anything may stand where a signal should.
+static bool doesNotExist(hsa_signal_t s) { return s.handle != 0 && !isSignal(s); }
+
 PacketProcessor::PacketProcessor(amd_queue_t &ring, hsa_queue_t *publicQueue, const QueueDescription &description,
                                  std::function<void()> consumed)
     : Ring(ring), PublicQueue(publicQueue), Description(description), Consumed(std::move(consumed)) {
@@ -93,7 +96,7 @@ void PacketProcessor::execute(const AqlPacket &packet, uint64_t index) {
   const hsa_signal_t completion = static_cast<const hsa_kernel_dispatch_packet_t *>(bytes)->completion_signal;
   if (Failed)
     return failSignal(completion, nowNs(), nowNs());
-  if (completion.handle != 0 && !isSignal(completion))
+  if (doesNotExist(completion))
     return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT,
                 "the completion signal of a packet of type " + std::to_string(packet.type()) + " does not exist", {0},
                 nowNs());
@@ -127,7 +130,7 @@ void PacketProcessor::executeBarrier(const hsa_barrier_and_packet_t &packet, boo
   const uint64_t start = nowNs();
   bool failedDependency = false;
   for (hsa_signal_t dependency : packet.dep_signal)
-    if (dependency.handle != 0 && !isSignal(dependency))
+    if (doesNotExist(dependency))
       return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "a barrier packet waits for a signal that does not exist",
                   packet.completion_signal, start);
   Current.store(State::Waiting, std::memory_order_release);
@@ -161,7 +164,7 @@ void PacketProcessor::executeVendor(const hsa_amd_barrier_value_packet_t &packet
                 "vendor packets of format " + std::to_string(packet.header.AmdFormat) +
                     " are not supported by the CPU agent",
                 packet.completion_signal, start);
-  if (packet.signal.handle != 0 && !isSignal(packet.signal))
+  if (doesNotExist(packet.signal))
     return fail(HSA_STATUS_ERROR_INVALID_PACKET_FORMAT, "a barrier packet waits for a signal that does not exist",
                 packet.completion_signal, start);
   Current.store(State::Waiting, std::memory_order_release);
