@@ -6,6 +6,7 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
@@ -15,6 +16,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/OptimizedStructLayout.h"
 
 #include <algorithm>
 
@@ -69,9 +71,42 @@ uint64_t namedBarriersIn(const Type *type) {
   return count;
 }
 
+void sortByName(std::vector<const GlobalVariable *> &variables) {
+  std::sort(variables.begin(), variables.end(), [](auto *a, auto *b) { return a->getName() < b->getName(); });
+}
+
+/// The alignment that the backend gives a variable: that which is stated, and for small ones what the widest access to
+/// them can use.
+Align raisedAlignment(Align stated, uint64_t size) {
+  const Align wanted(size > 8 ? 16 : size > 4 ? 8 : size > 2 ? 4 : size > 1 ? 2 : 1);
+  return std::max(stated, wanted);
+}
+
+/// Places the variables (sorted by name) as the backend does: by LLVM's own layout of structures, in which small
+/// variables fill the gaps between large ones. `raised`: with the alignments that the backend raises.
+void placeStatics(ArrayRef<const GlobalVariable *> variables, const DataLayout &layout, bool raised,
+                  LdsLayout &result) {
+  SmallVector<OptimizedStructLayoutField, 16> fields;
+  uint64_t sum = 0;
+  for (const GlobalVariable *g : variables) {
+    const uint64_t size = layout.getTypeAllocSize(g->getValueType());
+    const Align stated = layout.getValueOrABITypeAlignment(g->getPointerAlignment(layout), g->getValueType());
+    const Align align = raised ? raisedAlignment(stated, size) : stated;
+    // No more than an address in LDS can have; LLVM's layout does not look for overflows.
+    if (size > UINT32_MAX || align.value() > UINT32_MAX || (sum += size + align.value()) > UINT32_MAX) {
+      result.staticBytes = UINT32_MAX;
+      return;
+    }
+    fields.emplace_back(g, size, align);
+  }
+  result.staticBytes = uint32_t(performOptimizedStructLayout(fields).first);
+  for (const OptimizedStructLayoutField &f : fields)
+    result.offsets[static_cast<const GlobalVariable *>(f.Id)] = uint32_t(f.Offset);
+}
+
 /// Numbers by name, as the backend gives them.
 void numberBarriers(std::vector<const GlobalVariable *> barriers, LdsLayout &result) {
-  std::sort(barriers.begin(), barriers.end(), [](auto *a, auto *b) { return a->getName() < b->getName(); });
+  sortByName(barriers);
   for (const GlobalVariable *g : barriers) {
     StringRef name = g->getName();
     name.consume_back(abi::kTwinSuffix);
@@ -102,36 +137,20 @@ LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes) {
   }
 
   const DataLayout &layout = kernel.getParent()->getDataLayout();
-  struct Variable {
-    const GlobalVariable *global;
-    uint64_t size, align;
-    size_t order;
-  };
-  std::vector<Variable> statics;
-  std::vector<const GlobalVariable *> barriers;
+  std::vector<const GlobalVariable *> statics, barriers;
   LdsLayout result;
   for (const GlobalVariable *g : reachable.lds) {
-    if (namedBarriersIn(g->getValueType())) {
+    if (namedBarriersIn(g->getValueType()))
       barriers.push_back(g);
-      continue;
-    }
-    const uint64_t size = layout.getTypeAllocSize(g->getValueType());
-    if (g->isDeclaration() || size == 0)
+    else if (g->isDeclaration() || layout.getTypeAllocSize(g->getValueType()) == 0)
       result.offsets[g] = fixedBytes;
     else
-      statics.push_back({g, size, layout.getValueOrABITypeAlignment(g->getAlign(), g->getValueType()).value(),
-                         statics.size()});
+      statics.push_back(g);
   }
-  std::sort(statics.begin(), statics.end(), [](const Variable &a, const Variable &b) {
-    return a.align != b.align ? a.align > b.align : a.size != b.size ? a.size > b.size : a.order < b.order;
-  });
-  uint64_t offset = 0;
-  for (const Variable &v : statics) {
-    offset = (offset + v.align - 1) / v.align * v.align;
-    result.offsets[v.global] = uint32_t(offset);
-    offset += v.size;
-  }
-  result.staticBytes = uint32_t(std::min<uint64_t>(offset, UINT32_MAX));
+  sortByName(statics);
+  placeStatics(statics, layout, true, result);
+  if (result.staticBytes > fixedBytes)
+    placeStatics(statics, layout, false, result);
   numberBarriers(std::move(barriers), result);
   return result;
 }

@@ -25,9 +25,11 @@ struct LdsLayout {
   std::vector<std::string> namedBarriers;
 };
 
-/// Lays out the LDS variables that are reachable from `kernel`: static ones by decreasing alignment, then size, which
-/// wastes no more than the compiler's own layout; dynamic ones (extern arrays) all begin at `fixedBytes`.
-/// The order of variables may differ from the code object's; nothing in a program may depend on it.
+/// Lays out the LDS variables that are reachable from `kernel`: static ones as the backend lays out those of a kernel
+/// without calls (AMDGPULowerModuleLDS: alignments raised, LLVM's layout of structures), so that they fit into what the
+/// kernel descriptor reserves; dynamic ones (extern arrays) all begin at `fixedBytes`, the size that is reserved. Where
+/// they do not fit, with the alignments that the module states; `staticBytes` is larger than `fixedBytes` if not even so.
+/// With calls the order may differ from the code object's; nothing in a program may depend on it.
 LdsLayout layOutLds(const llvm::Function &kernel, uint32_t fixedBytes);
 
 } // namespace wavesan::cpu::engine
