@@ -57,7 +57,7 @@ public:
       noteCompany(residents.size() > 1);
       if (!takeTurns())
         return;
-    } while (!residents.empty() || crew.more());
+    } while (!residents.empty() || crew.more(block));
   }
 
 private:
@@ -65,6 +65,7 @@ private:
   const Shape &shape;
   ResidencyPool &pool;
   Crew &crew;
+  Crew::Block block;
   uint64_t limit;
   std::vector<std::unique_ptr<Residency>> residents; ///< suspended, in the order of their start
   std::unique_ptr<Residency> spare;                  ///< of the workgroup that ended last: its memory is warm
@@ -149,7 +150,7 @@ private:
     uint64_t room = std::max<uint64_t>(1, 2 * residents.size());
     if (perturb && quietRounds < kPatience)
       room = kPerturbedRoom;
-    while (crew.more() && residents.size() < std::min(limit, room)) {
+    while (crew.more(block) && residents.size() < std::min(limit, room)) {
       if (cancelled())
         return false;
       noteCompany(!residents.empty());
@@ -157,7 +158,7 @@ private:
       if (!r)
         return limit != 0;
       uint64_t id;
-      if (!crew.take(id)) {
+      if (!crew.take(block, id)) {
         spare = std::move(r);
         break;
       }
