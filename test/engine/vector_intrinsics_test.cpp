@@ -143,5 +143,91 @@ TEST(VectorIntrinsics, Parts) {
   });
 }
 
+TEST(VectorIntrinsics, Splices) {
+  std::mt19937_64 random(kSeed);
+  const Vectors a = packed(4, 32, edgesAndRandom(32, random, 1024)),
+                b = packed(4, 32, shuffled(edgesAndRandom(32, random, 1024), random));
+  for (const bool left : {true, false})
+    for (unsigned offset = 0; offset < 4; ++offset) {
+      const std::string name = std::string("vector.splice.") + (left ? "left" : "right") + ".v4i32";
+      forEachResult(callOf(name, "<4 x i32>", {"<4 x i32>", "<4 x i32>"}, {"i32 " + std::to_string(offset)}),
+                    {a.slots, b.slots}, [&](size_t k, Slot got) {
+                      const unsigned first = left ? offset : 4 - offset;
+                      const auto want = [&](unsigned e) {
+                        return first + e < 4 ? a.element(k, first + e) : b.element(k, first + e - 4);
+                      };
+                      ASSERT_EQ(got, (Slot{want(0) | want(1) << 32, want(2) | want(3) << 32})) << name << " " << offset;
+                    });
+    }
+}
+
+// For each number of vectors, with bytes whose values say where they come from.
+TEST(VectorIntrinsics, Interleaving) {
+  for (unsigned ways = 2; ways <= 8; ++ways) {
+    const unsigned elements = 16 / ways, all = ways * elements;
+    const std::string n = std::to_string(ways), part = "<" + std::to_string(elements) + " x i8>",
+                      whole = "<" + std::to_string(all) + " x i8>", suffix = n + ".v" + std::to_string(all) + "i8";
+    APInt numbers(128, 0);
+    for (unsigned e = 0; e < all; ++e)
+      numbers.insertBits(APInt(8, e), e * 8);
+    const Values in = {{numbers.extractBitsAsZExtValue(64, 0), numbers.extractBitsAsZExtValue(64, 64)}};
+    std::string shuffles, arguments, types;
+    for (unsigned k = 0; k < ways; ++k) {
+      const std::string comma = k ? ", " : "", name = "%p" + std::to_string(k);
+      std::string mask;
+      for (unsigned e = 0; e < elements; ++e)
+        mask += (e ? ", i32 " : "i32 ") + std::to_string(k * elements + e);
+      shuffles += "  " + name + " = shufflevector " + whole + " %a, " + whole + " poison, <" +
+                  std::to_string(elements) + " x i32> <" + mask + ">\n";
+      arguments += comma + part + " " + name;
+      types += comma + part;
+    }
+    const std::string interleave = " @llvm.vector.interleave" + suffix + "(",
+                      deinterleave = "{ " + types + " } @llvm.vector.deinterleave" + suffix + "(" + whole;
+    forEachResult({shuffles + "  %r = call " + whole + interleave + arguments + ")",
+                   "declare " + whole + interleave + types + ")\n",
+                   {whole},
+                   whole},
+                  {in}, [&](size_t, Slot got) {
+                    const APInt result(128, {got.low, got.high});
+                    for (unsigned e = 0; e < all; ++e)
+                      ASSERT_EQ(result.extractBitsAsZExtValue(8, e * 8), e % ways * elements + e / ways)
+                          << ways << " ways, element " << e;
+                  });
+    for (unsigned k = 0; k < ways; ++k)
+      forEachResult(
+          {"  %s = call " + deinterleave + " %a)\n  %r = extractvalue { " + types + " } %s, " + std::to_string(k),
+           "declare " + deinterleave + ")\n",
+           {whole},
+           part},
+          {in}, [&](size_t, Slot got) {
+            for (unsigned e = 0; e < elements; ++e)
+              ASSERT_EQ(got.low >> e * 8 & 0xff, e * ways + k) << ways << " ways, part " << k;
+          });
+  }
+}
+
+TEST(VectorIntrinsics, TheFirstElementThatIsNotZero) {
+  std::mt19937_64 random(kSeed);
+  for (const unsigned bits : {8u, 16u, 32u})
+    for (const unsigned n : {1u, 2u, 4u}) {
+      Values elements;
+      for (unsigned k = 0; k < 256 * n; ++k)
+        elements.push_back({random() % 3 ? 0 : 1 + random() % 255, 0});
+      const Vectors v = packed(n, bits, elements);
+      const std::string type = "<" + std::to_string(n) + " x i" + std::to_string(bits) + ">";
+      for (const char *result : {"i32", "i64"})
+        forEachResult(callOf("experimental.cttz.elts." + std::string(result) + ".v" + std::to_string(n) + "i" +
+                                 std::to_string(bits),
+                             result, {type}, {"i1 false"}),
+                      {v.slots}, [&](size_t k, Slot got) {
+                        unsigned want = 0;
+                        while (want < n && v.element(k, want) == 0)
+                          ++want;
+                        ASSERT_EQ(result[1] == '3' ? uint32_t(got.low) : got.low, want) << type;
+                      });
+    }
+}
+
 } // namespace
 } // namespace wavesan::cpu::test

@@ -256,6 +256,73 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
     alias(&i, regs);
     return true;
   }
+  case Intrinsic::vector_splice_left:
+  case Intrinsic::vector_splice_right: {
+    const Registers a = use(argument(0)), b = use(argument(1));
+    const uint64_t offset = cast<ConstantInt>(argument(2))->getZExtValue();
+    if (failed() || offset > a.size())
+      return fail("this range of elements"), true;
+    SmallVector<Register, 16> both(a.begin(), a.end());
+    both.append(b.begin(), b.end());
+    const size_t first = id == Intrinsic::vector_splice_left ? size_t(offset) : a.size() - size_t(offset);
+    alias(&i, ArrayRef(both).slice(first, a.size()));
+    return true;
+  }
+  case Intrinsic::vector_interleave2:
+  case Intrinsic::vector_interleave3:
+  case Intrinsic::vector_interleave4:
+  case Intrinsic::vector_interleave5:
+  case Intrinsic::vector_interleave6:
+  case Intrinsic::vector_interleave7:
+  case Intrinsic::vector_interleave8: {
+    const size_t ways = i.arg_size();
+    SmallVector<Register, 16> regs(leafCount(type));
+    for (size_t k = 0; k < ways; ++k) {
+      const Registers part = use(argument(unsigned(k)));
+      for (size_t e = 0; e < part.size() && e * ways + k < regs.size(); ++e)
+        regs[e * ways + k] = part[e];
+    }
+    if (!failed())
+      alias(&i, regs);
+    return true;
+  }
+  case Intrinsic::vector_deinterleave2:
+  case Intrinsic::vector_deinterleave3:
+  case Intrinsic::vector_deinterleave4:
+  case Intrinsic::vector_deinterleave5:
+  case Intrinsic::vector_deinterleave6:
+  case Intrinsic::vector_deinterleave7:
+  case Intrinsic::vector_deinterleave8: {
+    const Registers vector = use(argument(0));
+    const size_t ways = cast<StructType>(type)->getNumElements();
+    SmallVector<Register, 16> regs;
+    for (size_t k = 0; k < ways; ++k)
+      for (size_t e = k; e < vector.size(); e += ways)
+        regs.push_back(vector[e]);
+    if (!failed())
+      alias(&i, regs);
+    return true;
+  }
+  case Intrinsic::experimental_cttz_elts: {
+    // The number of the first element that is not zero. A vectorised loop that may be left early asks for it.
+    const Operand v = operand(argument(0));
+    const Width width = widthOf(&i);
+    const uint32_t n = uint32_t(v.regs.size());
+    if (failed())
+      return true;
+    const Register zero = constant(v.width, 0);
+    Register count = constant(width, n);
+    for (uint32_t e = n; e-- > 0;) {
+      const Registers set = temporary(Width::B8, 1), next = temporary(width, 1);
+      emitLanes(handler.intCompare(IntCompare::Ne, v.width), {set, Width::B8}, {v.regs.slice(e, 1), v.width},
+                {zero, v.width});
+      Op &op = emit(handler.select(width));
+      op.d = next[0], op.a = constant(width, e), op.b = count, op.c = set[0], op.n = 1;
+      count = next[0];
+    }
+    alias(&i, count);
+    return true;
+  }
   case Intrinsic::read_register:
   case Intrinsic::read_volatile_register: {
     const auto *node = cast<MDNode>(cast<MetadataAsValue>(argument(0))->getMetadata());
