@@ -55,7 +55,7 @@ RunLine readRunLine(const std::vector<std::string> &words) {
   bool confirm = false;
   app.add_flag(
       "--confirm", confirm,
-      "CPU agent: run dispatches that race again with the accesses in both orders, and say whether that changes\n"
+      "Run dispatches that race again with the accesses in both orders, and say whether that changes\n"
       "what they compute (docs/replay.md)");
   std::optional<std::string> capsule, capsuleKernels;
   bool capsuleAll = false;

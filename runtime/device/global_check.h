@@ -182,6 +182,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
   operation = uniform(operation);
   {
     const OrderView v(recordOffset);
+    if (__builtin_expect(Shape(uniform(v.record->shape)).delays(), 0))
+      delay(again(recordOffset), Operation(again(operation)).site());
     if (!v.enabled())
       return;
     storeShared(&v.record->globalChecked, loadShared(&v.record->globalChecked) + 1);

@@ -127,7 +127,8 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   out = {};
   size_t lockBytes = (size_t(plan.slotCount) * sizeof(uint32_t) + 63) / 64 * 64;
   size_t recordBytes = size_t(Capacity) * sizeof(abi::RaceRecord);
-  constexpr size_t kFixed = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + sizeof(abi::GlobalMemory);
+  constexpr size_t kDelays = sizeof(abi::DispatchContext) + sizeof(abi::DispatchCounters) + sizeof(abi::GlobalMemory);
+  constexpr size_t kFixed = (kDelays + sizeof(abi::Delays) + 63) / 64 * 64;
   size_t headBytes = kFixed + lockBytes;
   size_t slotBytes = size_t(plan.slotCount) * plan.slotBytes;
   bool good =
@@ -144,6 +145,7 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
   auto *bytes = static_cast<uint8_t *>(out.control.address);
   out.context = reinterpret_cast<abi::DispatchContext *>(bytes);
   out.counters = reinterpret_cast<abi::DispatchCounters *>(bytes + sizeof(abi::DispatchContext));
+  out.delays = reinterpret_cast<abi::Delays *>(bytes + kDelays);
   uint8_t *locks = bytes + kFixed;
   out.table = reinterpret_cast<abi::RaceTable *>(bytes + headBytes);
   std::memset(bytes, 0, headBytes + sizeof(abi::RaceTable) + recordBytes);

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "shadow_plan.h"
 
+#include "wavesan/abi/delays.h"
 #include "wavesan/abi/dispatch.h"
 
 #include <cstddef>
@@ -68,12 +69,13 @@ using GlobalBlock = std::shared_ptr<const Buffer>;
 
 /// What one checked dispatch holds until it has been drained.
 struct DispatchMemory {
-  Buffer control; ///< DispatchContext, DispatchCounters, GlobalMemory, slot locks, RaceTable and its records
+  Buffer control; ///< DispatchContext, DispatchCounters, GlobalMemory, Delays, slot locks, RaceTable and its records
   Buffer kernarg;
   Buffer slots; ///< address null: cells in LDS
   GlobalBlock global; ///< null: global memory is not checked
   abi::DispatchContext *context = nullptr;
   abi::DispatchCounters *counters = nullptr;
+  abi::Delays *delays = nullptr; ///< the context does not name them
   abi::RaceTable *table = nullptr;
   hsa_signal_t signal{};
   /// The queue goes on behind the dispatch when `drained` is 0; it has done so when `passed` is 0.

@@ -83,6 +83,10 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
   if (!tool.cpuAgent || tool.options.hooks == "device")
     tool.resources.addGlobal(*agent, queue.number, tool.memory.liveBytes(), budget, pending.memory);
+  if (pass.delays) {
+    *pending.memory.delays = *pass.delays;
+    context.delays = reinterpret_cast<uint64_t>(pending.memory.delays);
+  }
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
   std::memset(block, 0, kernargBytes);
   kernarg.fill(static_cast<const uint8_t *>(packet.kernarg_address), block, reinterpret_cast<uint64_t>(&context),

@@ -10,6 +10,8 @@
 #include "queue_interceptor.h"
 #include "shadow_plan.h"
 
+#include "wavesan/abi/delays.h"
+
 namespace wavesan::hsa {
 
 class AccessTrace;
@@ -22,6 +24,7 @@ struct PassOptions {
   bool quiet = false; ///< nothing that it finds is reported or counted
   bool part = false;  ///< it checks another part of memory than the pass before it: only new races count
   AccessTrace *trace = nullptr;
+  const abi::Delays *delays = nullptr; ///< of its waves by the device runtime; null: none
   /// What the dispatch has been bound to already, or null. Null pointer: it is to be bound now.
   const std::shared_ptr<StreamDispatch> *stream = nullptr;
 };

@@ -3,10 +3,12 @@
 #include "race_confirmer.h"
 
 #include "agent_schedule.h"
+#include "order_delays.h"
 #include "output_compare.h"
 #include "tool.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace wavesan::hsa {
 
@@ -34,16 +36,23 @@ const char *whyNotForced(const abi::RaceRecord &record, const report::Race &race
 
 RaceConfirmer::RaceConfirmer(const abi::Options &options, const abi::CpuAgent *agent)
     : On(options.confirm), FirstSeed(options.seed), Seeds(std::max<uint32_t>(options.confirm_seeds, kLeastSeeds)),
-      MostRaces(options.confirm_max), NativeHooks(options.hooks == "native"), Agent(agent) {}
-
-const char *RaceConfirmer::unavailable() const {
-  if (!Agent)
-    return "only the CPU agent can force the order of accesses";
-  return NativeHooks ? nullptr : "with hooks=device the order of accesses cannot be forced";
-}
+      MostRaces(options.confirm_max), ByDelays(!agent || options.hooks != "native"), Agent(agent) {}
 
 bool RaceConfirmer::wants(const Kernel &kernel) const {
-  return On && !unavailable() && kernel.twin && kernel.problem.empty() && !kernel.filtered;
+  return On && kernel.twin && kernel.problem.empty() && !kernel.filtered;
+}
+
+void RaceConfirmer::pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
+                         const abi::Schedule::Side &second) {
+  // Of every two seeds, one lets the wave that is first do everything else early, and one late.
+  const bool preferFirst = seed % 2 == 0;
+  std::optional<ScheduleSet> set;
+  if (Agent)
+    set.emplace(*Agent, abi::Schedule{FirstSeed + seed, !ByDelays, preferFirst, first, second});
+  const abi::Delays delays = delaysFor(FirstSeed + seed, preferFirst, first, second);
+  host.setDelays(ByDelays ? &delays : nullptr);
+  host.pass(number, 1u << WAVESAN_CONTEXT_RACE_CHECK);
+  host.setDelays(nullptr);
 }
 
 report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch) {
@@ -64,12 +73,7 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   for (uint32_t seed = 0; seed < (place ? 2 * Seeds : Seeds); ++seed) {
     for (int order = 0; order < 2; ++order) {
       host.restore();
-      const abi::Schedule schedule{FirstSeed + seed, true, seed % 2 == 0, order == 0 ? current : previous,
-                                   order == 0 ? previous : current};
-      {
-        const ScheduleSet set(*Agent, schedule);
-        host.pass(++result.passes, 1u << WAVESAN_CONTEXT_RACE_CHECK);
-      }
+      pass(host, ++result.passes, seed, order == 0 ? current : previous, order == 0 ? previous : current);
       if (host.failed())
         return {.reason = "the dispatch fails when its accesses are ordered otherwise"};
       PassOutput output;

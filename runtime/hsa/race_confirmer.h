@@ -5,7 +5,8 @@
 // docs/replay.md).
 //
 // The dispatch runs again from the same memory, with the two accesses forced into one order and then into the other,
-// under several seeds each. A byte counts as changed by the order only if all passes of one order agree on it, and all
+// under several seeds each: by the engine of the CPU agent, or elsewhere, and with hooks=device, by delays of the device
+// runtime. A byte counts as changed by the order only if all passes of one order agree on it, and all
 // passes of the other order on another value: everything else in which the passes differ may come from anything that
 // the seeds vary.
 #ifndef WAVESAN_HSA_RACE_CONFIRMER_H
@@ -28,21 +29,22 @@ public:
   RaceConfirmer(const abi::Options &options, const abi::CpuAgent *agent);
 
   bool enabled() const { return On; }
-  /// Why nothing can be confirmed in this process; null if it can.
-  const char *unavailable() const;
   bool wants(const Kernel &kernel) const;
   /// After the first pass of `host`, whose races these are. Reports a verdict for each that is new. Afterwards memory is
   /// as the first pass left it.
   void confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch);
 
 private:
+  /// One pass under a seed, the access of `first` before that of `second`.
+  void pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
+            const abi::Schedule::Side &second);
   report::Confirmation verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch);
 
   const bool On;
   const uint64_t FirstSeed;
   const uint32_t Seeds; ///< for each order
   const uint64_t MostRaces;
-  const bool NativeHooks;
+  const bool ByDelays;
   const abi::CpuAgent *const Agent;
   std::atomic<uint64_t> Tried{0};
 };

@@ -13,6 +13,8 @@
 #include "replay_snapshot.h"
 #include "replay_window.h"
 
+#include "wavesan/abi/delays.h"
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -65,6 +67,9 @@ public:
   /// Later passes check other parts of memory.
   void setPart(bool part) { Part = part; }
 
+  /// Those of the waves in later passes, by the device runtime; null: none. They must outlive these passes.
+  void setDelays(const abi::Delays *delays) { Delays = delays; }
+
   Snapshot &memory() { return Memory; }
 
   /// What the passes so far have left, for the program, while more of them follow that it is not to see.
@@ -105,6 +110,7 @@ private:
   Snapshot Memory;
   std::vector<Completion> Completions; ///< of the dispatches, in their order
   std::chrono::milliseconds PassLimit{0};
+  const abi::Delays *Delays = nullptr;
   // Of the latest pass, if it has a trace.
   std::vector<std::unique_ptr<AccessTrace>> Traces; ///< of the dispatches, in their order
   std::vector<wavesan_access_t> Accesses;           ///< of all of them

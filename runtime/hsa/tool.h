@@ -62,8 +62,7 @@ public:
   void sayForkedAway();
   /// Dispatches may have to run in windows for what WaveSan itself does with their races.
   bool watchesDispatches() const {
-    return capsules.enabled() || (confirmer.enabled() && !confirmer.unavailable()) ||
-           (further.enabled() && !further.unavailable());
+    return capsules.enabled() || confirmer.enabled() || (further.enabled() && !further.unavailable());
   }
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 

@@ -8,11 +8,14 @@
 
 #include <barrier>
 #include <cstdint>
+#include <functional>
 #include <thread>
 
 namespace wavesan::test {
 inline thread_local uint32_t workItem = 0, workgroup = 7;
 inline std::barrier<> *meeting = nullptr; ///< of the threads that execute a barrier
+inline std::function<void()> asleep;      ///< what happens during a sleep; empty: others may run
+inline void sleep() { asleep ? asleep() : std::this_thread::yield(); }
 } // namespace wavesan::test
 
 #define __builtin_amdgcn_mbcnt_lo(mask, add) ((void)(mask), uint32_t(add))
@@ -28,7 +31,7 @@ inline std::barrier<> *meeting = nullptr; ///< of the threads that execute a bar
 #define __builtin_amdgcn_workitem_id_z() 0u
 #define __builtin_amdgcn_fence(...) __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define __builtin_amdgcn_s_barrier() ::wavesan::test::meeting->arrive_and_wait()
-#define __builtin_amdgcn_s_sleep(n) std::this_thread::yield()
+#define __builtin_amdgcn_s_sleep(n) ::wavesan::test::sleep()
 #define __builtin_amdgcn_is_shared(pointer) (uint64_t(pointer) < (uint64_t(1) << 32))
 #define __builtin_amdgcn_is_private(pointer) ((void)(pointer), false)
 

@@ -11,7 +11,7 @@
 
 namespace wavesan::test {
 
-std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols) {
+std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols, bool callsHost) {
   constexpr uint32_t R = abi::kAccessRead, W = abi::kAccessWrite;
   abi::SiteTableBuilder t;
   abi::StringRef32 file = t.intern("app.hip"), k = t.intern("k(int*)"), tile = t.intern("tile");
@@ -40,6 +40,10 @@ std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols) {
     args.push_back(a);
   for (const ArgSpec &a : hiddenArgsV4(32))
     twinArgs.push_back(a);
+  for (std::vector<ArgSpec> *list : {&args, &twinArgs})
+    for (ArgSpec &a : *list)
+      if (!callsHost && a.kind == std::string("hidden_hostcall_buffer"))
+        a.kind = "hidden_none";
   std::vector<std::pair<std::string, std::string>> sections = {
       {".note", metadataNote(metadataRoot({kernelMetadata("_Z1kPi", kKernargBytes, kStaticLds, args),
                                            kernelMetadata("_Z1kPi.wavesan", kTwinKernargBytes, kStaticLds, twinArgs),
@@ -72,7 +76,7 @@ void ToolTest::TearDown() { OnUnload(); }
 void ToolTest::load(const std::string &options) {
   setenv(abi::kOptionsVariable, ("log_path=" + Log.path() + ":" + options).c_str(), 1);
   ASSERT_TRUE(OnLoad(Runtime->table(), 0, 0, nullptr));
-  Executable = Runtime->loadExecutable(sampleCodeObject(), sampleSymbols());
+  Executable = Runtime->loadExecutable(sampleCodeObject({}, CallsHost), sampleSymbols());
   Queue = &Runtime->createQueue();
 }
 

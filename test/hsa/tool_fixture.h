@@ -31,7 +31,8 @@ inline constexpr uint32_t kStoreSite = 0, kLoadSite = 1, kBarrierSite = 2, kLate
 /// A kernel `k(int*)` at app.hip with `tile`: store in line 8, load in line 11, barrier in line 15, store in line 20;
 /// the load a second time at the same position (an unrolled loop); an atomic of workgroup scope in line 22; a
 /// loop from line 7 to line 20.
-std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols = {});
+/// callsHost: it gets the buffer for calls of host services.
+std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols = {}, bool callsHost = true);
 std::vector<FakeSymbol> sampleSymbols();
 
 class ToolTest : public testing::Test {
@@ -66,6 +67,7 @@ protected:
   std::unique_ptr<FakeRuntime> Runtime;
   TemporaryFile Log;
   FakeQueue *Queue = nullptr;
+  bool CallsHost = true; ///< of the sample code object
   hsa_executable_t Executable{};
   std::vector<uint8_t> Kernarg;
 };

@@ -58,9 +58,6 @@
 // RUN: FileCheck --check-prefix=BUDGET --input-file=%t.err %s && FileCheck --check-prefix=RESULT --input-file=%t.out %s
 // RUN: FileCheck --check-prefix=OTHERS --input-file=%t.err %s
 // OTHERS: wavesan: confirmed: {{.*}}, dispatch 2
-// RUN: %status 66 %run90a --confirm -o hooks=device -- %t 2> %t.err > %t.out
-// RUN: FileCheck --check-prefix=DEVICE --input-file=%t.err %s
-// DEVICE: wavesan: races are not confirmed: with hooks=device the order of accesses cannot be forced
 #include "twin.h"
 
 constexpr int kSize = 128;

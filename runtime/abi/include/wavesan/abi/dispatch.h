@@ -181,8 +181,10 @@ struct DispatchContext {
   /// CPU agent: bytes that the shadows of global memory of all dispatches may take together; 0: no limit.
   uint64_t shadowBudget;
   uint64_t globalMemory; ///< GlobalMemory* (abi/global_memory.h): the device runtime's check of global memory; 0: none
+  uint64_t delays;       ///< Delays* (abi/delays.h): the device runtime delays waves; 0: it does not
+  uint64_t reserved[7];
 };
-static_assert(sizeof(DispatchContext) == 128);
+static_assert(sizeof(DispatchContext) == 192);
 
 /// Barrier generations are kept for the last four epochs: with split barriers a wave may be two barriers ahead of
 /// another that has signalled and not yet waited.

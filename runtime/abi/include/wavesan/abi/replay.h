@@ -45,7 +45,7 @@ struct Schedule {
     uint32_t wave;
   };
   uint64_t seed;
-  bool forced; ///< `first` before `second`, where the program allows it
+  bool forced; ///< `first` before `second`, where the program allows it; for the agent's own hooks (hooks=native)
   bool preferFirst; ///< forced: the wave of `first` runs when both could; else that of `second`
   Side first, second;
 };

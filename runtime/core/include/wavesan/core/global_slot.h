@@ -59,8 +59,10 @@ public:
       : Bits((complete & 0xffffffu) | (last - complete < 255 ? last + 1 - complete : 255u) << 24) {}
   constexpr uint32_t bits() const { return Bits; }
   constexpr uint32_t complete() const { return Bits & 0xffffffu; }
+  /// One more than the generation of the arrival; less after 255 barriers without a fence.
+  constexpr uint32_t end() const { return complete() + (Bits >> 24); }
   /// 255 barriers without a fence are told from more no more.
-  constexpr bool isBefore(uint32_t generation) const { return generation < complete() + (Bits >> 24); }
+  constexpr bool isBefore(uint32_t generation) const { return generation < end(); }
 
 private:
   uint32_t Bits;

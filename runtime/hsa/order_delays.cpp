@@ -1,0 +1,37 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "order_delays.h"
+
+#include <algorithm>
+
+namespace wavesan::hsa {
+
+namespace {
+
+// In sleeps, each of which takes about a microsecond on a GPU. An access that is about to be made is made long before
+// the shortest time to settle is over; who is late must be later than one that settles. All together a wave sleeps for
+// some tens of milliseconds at most.
+constexpr uint32_t kSettle = 24, kLagOfSettle = 4, kMost = 1u << 14;
+
+abi::DelayedSide sideOf(const abi::Schedule::Side &from) {
+  abi::DelayedSide side{from.site, {}, from.wave};
+  std::copy_n(from.workgroup, 3, side.workgroup);
+  return side;
+}
+
+} // namespace
+
+abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
+                      const abi::Schedule::Side &second) {
+  abi::Delays delays{};
+  delays.first = sideOf(first);
+  delays.second = sideOf(second);
+  delays.slowFirst = !preferFirst;
+  delays.seed = uint32_t(seed ^ seed >> 32);
+  delays.settle = kSettle + (delays.seed * 0x9e3779b1u >> 16) % kSettle;
+  delays.lag = kLagOfSettle * delays.settle;
+  delays.most = kMost;
+  return delays;
+}
+
+} // namespace wavesan::hsa

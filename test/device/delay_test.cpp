@@ -1,0 +1,226 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Delays of the device runtime (runtime/device/delay.h), compiled for the host: who sleeps how often, and what ends it.
+// Other waves act while one sleeps.
+#include "amdgcn_on_host.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <vector>
+
+#include "hooks.cpp"
+
+namespace wavesan {
+namespace {
+
+using namespace test;
+
+constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 16;
+constexpr uint32_t kWaves = 3, kFirstSite = 11, kSecondSite = 12, kOtherSite = 13;
+constexpr uint32_t kSettle = 5, kLag = 20, kMost = 100;
+constexpr uint32_t kStore = abi::accessInfo(abi::kAccessWrite, 4);
+
+class Delay : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    void *lds = mmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    ASSERT_EQ(lds, reinterpret_cast<void *>(kLdsAt)) << "no memory at the addresses that stand for LDS";
+  }
+  static void TearDownTestSuite() { munmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes); }
+  void TearDown() override { asleep = nullptr; }
+
+  /// Wave 0 of this workgroup, number 7, before wave 1.
+  static abi::Delays usual() {
+    abi::Delays d{};
+    d.first = {kFirstSite, {7, 0, 0}, 0};
+    d.second = {kSecondSite, {7, 0, 0}, 1};
+    d.settle = kSettle, d.lag = kLag, d.most = kMost, d.seed = 1;
+    return d;
+  }
+  void begin(const abi::Delays *delays) {
+    if (delays) {
+      Delays = *delays;
+      Context.delays = uint64_t(&Delays);
+    }
+    raceTable()->capacity = kCapacity;
+    Context.raceTable = uint64_t(Table.data());
+    Context.counters = uint64_t(&Counters);
+    Context.ldsStateOffset = kLdsAt;
+    Context.ldsBytes = 256;
+    Context.granuleLog2 = 2;
+    Context.waveSize = 1;
+    Context.workgroupSize[0] = Context.wavesPerWorkgroup = kWaves;
+    Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
+    Context.gridSize[0] = 8 * kWaves;
+    std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
+    std::barrier<> all(kWaves);
+    meeting = &all;
+    std::vector<std::thread> threads;
+    for (uint32_t w = 0; w < kWaves; ++w)
+      threads.emplace_back([this, w] {
+        workItem = w;
+        __wavesan_kernel_begin(state(w), (device::Global<abi::DispatchContext> *)&Context);
+      });
+    for (std::thread &t : threads)
+      t.join();
+  }
+  device::PrivateState *state(uint32_t wave) { return (device::PrivateState *)&States[wave]; }
+  abi::RaceTable *raceTable() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }
+
+  /// How often the wave sleeps in front of its access. `during`: after so many sleeps, `happens`.
+  uint32_t access(uint32_t wave, uint32_t site, uint32_t during = ~0u, std::function<void()> happens = {}) {
+    uint32_t sleeps = 0;
+    asleep = [&] {
+      if (++sleeps == during) {
+        std::function<void()> outer;
+        outer.swap(asleep);
+        happens();
+        outer.swap(asleep);
+      }
+    };
+    __wavesan_lds_access(state(wave), 4 * wave, kStore, site, abi::kNoVariable);
+    asleep = nullptr;
+    return sleeps;
+  }
+  void arrive(uint32_t wave) { __wavesan_barrier_arrive(state(wave), 1); }
+  void barrier() {
+    for (uint32_t w = 0; w < kWaves; ++w) {
+      if (!ArrivedEarly[w])
+        arrive(w);
+      ArrivedEarly[w] = false;
+    }
+    for (uint32_t w = 0; w < kWaves; ++w)
+      __wavesan_barrier_leave(state(w), 1);
+  }
+  void end(uint32_t wave) { __wavesan_kernel_end(state(wave)); }
+
+  static constexpr uint32_t kCapacity = 64;
+  abi::DispatchContext Context{};
+  abi::DispatchCounters Counters{};
+  abi::Delays Delays{};
+  bool ArrivedEarly[kWaves]{};
+  std::vector<device::WaveState> States = std::vector<device::WaveState>(kWaves);
+  std::vector<char> Table = std::vector<char>(sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord));
+};
+
+} // namespace
+
+TEST_F(Delay, WithoutThemNobodySleeps) {
+  begin(nullptr);
+  for (uint32_t i = 0; i < 100; ++i)
+    for (uint32_t w = 0; w < kWaves; ++w)
+      EXPECT_EQ(access(w, kFirstSite + w), 0u);
+}
+
+TEST_F(Delay, TheSecondWaitsForTheFirst) {
+  const abi::Delays d = usual();
+  begin(&d);
+  EXPECT_EQ(access(1, kSecondSite, 10, [&] { __wavesan_lds_access(state(0), 0, kStore, kFirstSite, 0); }),
+            10 + kSettle);
+  EXPECT_EQ(access(1, kSecondSite), 0u); // in this round it has passed
+  EXPECT_EQ(Delays.holds, 0u);
+}
+
+TEST_F(Delay, TheFirstDoesNotWait) {
+  const abi::Delays d = usual();
+  begin(&d);
+  EXPECT_EQ(access(0, kFirstSite), 0u);
+  EXPECT_EQ(access(1, kSecondSite), kSettle); // its access may still be under way
+  EXPECT_EQ(access(1, kSecondSite), 0u);
+}
+
+TEST_F(Delay, AnewBehindEachBarrier) {
+  const abi::Delays d = usual();
+  begin(&d);
+  for (int round = 0; round < 6; ++round) {
+    EXPECT_EQ(access(1, kSecondSite, 3, [&] { __wavesan_lds_access(state(0), 0, kStore, kFirstSite, 0); }), 3 + kSettle)
+        << round;
+    barrier();
+  }
+}
+
+TEST_F(Delay, TheFirstArrivesAtTheBarrier) {
+  const abi::Delays d = usual();
+  begin(&d);
+  for (int round = 0; round < 6; ++round) {
+    EXPECT_EQ(access(1, kSecondSite, 3, [&] { arrive(0); }), 3u) << round;
+    ArrivedEarly[0] = true;
+    barrier();
+  }
+}
+
+TEST_F(Delay, TheFirstEnds) {
+  const abi::Delays d = usual();
+  begin(&d);
+  EXPECT_EQ(access(1, kSecondSite, 3, [&] { end(0); }), 3u);
+  EXPECT_EQ(access(1, kSecondSite), 0u);
+}
+
+TEST_F(Delay, NobodyWaitsForEver) {
+  const abi::Delays d = usual();
+  begin(&d);
+  EXPECT_EQ(access(1, kSecondSite), kMost);
+  EXPECT_EQ(access(1, kSecondSite), 0u);
+  barrier();
+  EXPECT_EQ(access(1, kSecondSite), 0u);
+  EXPECT_EQ(Delays.holds, 0u);
+}
+
+TEST_F(Delay, BetweenWorkgroupsOnce) {
+  abi::Delays d = usual();
+  d.first.workgroup[0] = 6;
+  begin(&d);
+  EXPECT_EQ(access(0, kFirstSite), 0u); // the same wave and site, of another workgroup: no role
+  EXPECT_EQ(Delays.passed, 0u);
+  EXPECT_EQ(access(1, kSecondSite, 4, [&] { Delays.passed = 1; }), 4 + kSettle);
+  barrier();
+  EXPECT_EQ(access(1, kSecondSite), 0u);
+}
+
+TEST_F(Delay, WhoIsSecondIsSlow) {
+  const abi::Delays d = usual();
+  begin(&d);
+  EXPECT_EQ(access(0, kOtherSite), 0u);
+  EXPECT_EQ(access(1, kOtherSite), kLag);
+  EXPECT_EQ(access(1, kOtherSite, 2, [&] { arrive(0); }), 2u); // nobody is ahead of it any more
+}
+
+TEST_F(Delay, WhoIsFirstIsSlow) {
+  abi::Delays d = usual();
+  d.slowFirst = 1;
+  begin(&d);
+  EXPECT_EQ(access(1, kOtherSite), 0u);
+  EXPECT_EQ(access(0, kOtherSite), kLag);
+  EXPECT_EQ(access(0, kFirstSite), 0u);
+  EXPECT_EQ(access(0, kOtherSite), kLag); // the second catches up
+  barrier();
+  // Not while the second waits for it.
+  EXPECT_EQ(access(1, kSecondSite, 2,
+                   [&] {
+                     EXPECT_EQ(access(0, kOtherSite), 0u);
+                     __wavesan_lds_access(state(0), 0, kStore, kFirstSite, 0);
+                   }),
+            2 + kSettle);
+}
+
+TEST_F(Delay, OtherWavesSleepAsTheSeedSays) {
+  std::vector<std::vector<uint32_t>> seen;
+  for (uint32_t seed : {1u, 1u, 2u}) {
+    abi::Delays d = usual();
+    d.seed = seed;
+    begin(&d);
+    std::vector<uint32_t> &sleeps = seen.emplace_back();
+    uint32_t sum = 0;
+    for (int i = 0; i < 64; ++i)
+      sum += sleeps.emplace_back(access(2, kOtherSite));
+    EXPECT_GT(sum, 0u);
+    EXPECT_LT(sum, 64 * 4u);
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_NE(seen[0], seen[2]);
+}
+
+} // namespace wavesan
