@@ -1,8 +1,8 @@
 /* Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Replays each kernel four times, or REPLAY_BENCH_PASSES times (environment), and prints, for replay_cost.py, what snapshot, passes and restores took, and next to each snapshot a memcpy of
- * as many bytes into memory that is as new as the snapshot's. */
+ * Replays each kernel four times, or REPLAY_BENCH_PASSES times (environment), and prints, for replay_cost.py, what snapshot, passes and restores took, and next to each restore a memcpy of
+ * as many bytes as have been copied for the snapshot, into memory that is as new as the snapshot's. */
 #include <wavesan/kernel_replay.h>
 
 #include <stdio.h>
@@ -50,11 +50,11 @@ static void callback(wavesan_replay_operation_t operation, wavesan_replay_phase_
   else if (operation == WAVESAN_REPLAY_CONFIG && payload->declined)
     printf("declined %s\n", payload->declined);
   else if (operation == WAVESAN_REPLAY_SNAPSHOT && exits)
-    printf("snapshot %llu %llu %llu %llu\n", (unsigned long long)payload->bytes,
-           (unsigned long long)payload->tracked_bytes, (unsigned long long)payload->nanoseconds,
-           (unsigned long long)copy(payload->bytes));
+    printf("snapshot %llu %llu %llu\n", (unsigned long long)payload->bytes,
+           (unsigned long long)payload->tracked_bytes, (unsigned long long)payload->nanoseconds);
   else if (operation == WAVESAN_REPLAY_RESTORE && exits)
-    printf("restore %llu %llu\n", (unsigned long long)payload->bytes, (unsigned long long)payload->nanoseconds);
+    printf("restore %llu %llu %llu %llu\n", (unsigned long long)payload->bytes, (unsigned long long)payload->nanoseconds,
+           (unsigned long long)payload->copied_bytes, (unsigned long long)copy(payload->copied_bytes));
   else if (operation == WAVESAN_REPLAY_PASS && !exits)
     pass_begin = now();
   else if (operation == WAVESAN_REPLAY_PASS)

@@ -47,6 +47,8 @@ bool PassOutput::read(const Snapshot &before, uint64_t limit, std::string &error
     const Snapshot::Saved &saved = before.saved()[region];
     for (uint64_t at = 0; at < saved.range.bytes; at += kPiece) {
       const uint64_t bytes = std::min(kPiece, saved.range.bytes - at);
+      if (!Snapshot::isTouched(saved, at))
+        continue;
       if (!before.read(now.data(), saved.range.begin + at, bytes, error))
         return false;
       const uint8_t *was = before.savedBytes(saved, at, bytes, scratch.data(), error);

@@ -68,6 +68,7 @@ private:
   static void describe(const MemoryStep &step, wavesan_replay_payload_t &p) {
     p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
     p.tracked_bytes = step.tracked;
+    p.copied_bytes = step.copied;
     std::copy(step.tiers.begin(), step.tiers.end(), p.tier_bytes);
   }
 

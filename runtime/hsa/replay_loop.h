@@ -41,6 +41,7 @@ struct MemoryStep {
   uint64_t tracked = 0; ///< of a snapshot: bytes of all memory that it could have had to save
   std::array<uint64_t, WAVESAN_TIER_LAST> tiers{}; ///< of a snapshot: where the bytes are
   bool fits = true;                                ///< of a plan: the budgets have room for all of it
+  uint64_t copied = 0;                             ///< of a snapshot: bytes that have been copied from memory so far
 };
 
 struct PassResult {

@@ -84,7 +84,8 @@ PacketHost::Kept::Kept(PacketHost &host) : Host(host), After(snapshotOn(host.T, 
 void PacketHost::Kept::putBack() {
   MemoryStep step;
   std::string error;
-  if (!After.restore(step, error))
+  // What the first pass had not written may have been written since.
+  if (!Host.Memory.restore(step, error, &After) || !After.restore(step, error))
     Host.restoreFailed(error);
 }
 
@@ -167,6 +168,8 @@ const char *PacketHost::open(MemoryStep &predicted) {
           0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())))
     return kDeclineAgentDrain;
   std::vector<DispatchStores> stores; // none: everything
+  if (T.cpuAgent)
+    Memory.recordWrites(*T.cpuAgent, [this](const MemoryMap::LiveRange &range) { return isOfHost(T, range); });
   if (Everything)
     Memory.keepWhole();
   else

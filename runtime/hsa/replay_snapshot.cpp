@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 namespace wavesan::hsa {
@@ -69,6 +70,7 @@ MemoryStep Snapshot::plan(const std::vector<DispatchStores> &dispatches) {
       chosen[i] = true;
     }
   }
+  Like = nullptr;
   Planned.clear();
   for (size_t i = 0; i < live.size(); ++i)
     if (chosen[i])
@@ -77,6 +79,7 @@ MemoryStep Snapshot::plan(const std::vector<DispatchStores> &dispatches) {
 }
 
 MemoryStep Snapshot::plan(const Snapshot &like) {
+  Like = &like;
   Planned.clear();
   for (const Saved &saved : like.Regions)
     Planned.push_back(saved.range);
@@ -131,26 +134,90 @@ bool Snapshot::allocate(Piece &piece, std::string &error) const {
   return true;
 }
 
-void Snapshot::release(const Piece &piece) {
-  if (piece.tier == Tier::Pageable)
-    delete[] piece.memory;
-  else if (piece.memory)
-    Runtime.amd.hsa_amd_memory_pool_free_fn(piece.memory);
-  Budgets.give(piece.tier, piece.bytes);
+/// Memory of a snapshot that is over, while a dispatch that began before may still make copies there.
+struct Snapshot::InUse {
+  const Api *runtime;
+  TierBudgets *budgets;
+  std::vector<Saved> regions;
+  std::unique_ptr<WriteRecording> recording;
+
+  struct List {
+    std::mutex mutex;
+    std::vector<InUse> all;
+  };
+  static List &list() {
+    static List &list = *new List; // dispatches run until the process ends
+    return list;
+  }
+};
+
+void Snapshot::release(const Api &api, TierBudgets &budgets, const std::vector<Saved> &regions) {
+  for (const Saved &saved : regions)
+    for (const Piece &piece : saved.pieces) {
+      if (piece.tier == Tier::Pageable)
+        delete[] piece.memory;
+      else if (piece.memory)
+        api.amd.hsa_amd_memory_pool_free_fn(piece.memory);
+      budgets.give(piece.tier, piece.bytes);
+    }
+}
+
+void Snapshot::releaseUnused(const Api &api) {
+  InUse::List &list = InUse::list();
+  std::lock_guard lock(list.mutex);
+  std::erase_if(list.all, [&](const InUse &entry) {
+    if (entry.runtime != &api || entry.recording->inUse())
+      return false;
+    release(*entry.runtime, *entry.budgets, entry.regions);
+    return true;
+  });
 }
 
 void Snapshot::clear() {
-  for (const Saved &saved : Regions)
-    for (const Piece &piece : saved.pieces)
-      release(piece);
+  if (Recording)
+    Recording->stop();
+  if (Recording && Recording->inUse()) {
+    InUse::List &list = InUse::list();
+    std::lock_guard lock(list.mutex);
+    list.all.push_back({&Runtime, &Budgets, std::move(Regions), std::move(Recording)});
+  } else {
+    release(Runtime, Budgets, Regions);
+  }
+  Recording.reset();
   Regions.clear();
+  States.clear();
   File.clear();
+  releaseUnused(Runtime);
 }
 
-bool Snapshot::savePiece(const MemoryMap::LiveRange &range, Piece &piece, std::string &error) {
-  if (piece.memory)
+std::vector<bool> Snapshot::recordable() const {
+  if (!Recorder || Whole || Like)
+    return std::vector<bool>(Planned.size());
+  std::vector<bool> good = reachedByOneAddress(Planned, Memory.live());
+  for (size_t i = 0; i < Planned.size(); ++i)
+    good[i] = good[i] && !(Unknown && Unknown(Planned[i]));
+  return good;
+}
+
+bool Snapshot::savePart(const MemoryMap::LiveRange &range, Piece &piece, uint64_t &copied, std::string &error) {
+  if (!piece.memory)
+    piece.inFile = File.size();
+  if (piece.memory && !piece.state) {
+    copied += piece.bytes;
     return read(piece.memory, range.begin + piece.offset, piece.bytes, error);
-  piece.inFile = File.size();
+  }
+  if (piece.memory) {
+    for (uint64_t at = 0; at < piece.bytes; at += kChunk) {
+      const uint64_t bytes = std::min(kChunk, piece.bytes - at);
+      if (!piece.isTouched(piece.offset + at))
+        continue;
+      copied += bytes;
+      if (!read(piece.memory + at, range.begin + piece.offset + at, bytes, error))
+        return false;
+    }
+    return true;
+  }
+  copied += piece.bytes;
   std::vector<char> bounce(std::min(kBounce, piece.bytes));
   for (uint64_t at = 0; at < piece.bytes; at += kBounce) {
     const uint64_t bytes = std::min(kBounce, piece.bytes - at);
@@ -164,30 +231,51 @@ bool Snapshot::savePiece(const MemoryMap::LiveRange &range, Piece &piece, std::s
   return true;
 }
 
-bool Snapshot::saveRegion(const MemoryMap::LiveRange &range, TierBytes &room, TierBytes &nanoseconds,
-                          std::string &error) {
+bool Snapshot::savePiece(const Saved &saved, Piece &piece, bool recorded, Saving &saving, std::string &error) {
+  if (recorded) {
+    piece.state = Recording->add(saved.range.begin + piece.offset, piece.bytes, piece.memory);
+    if (piece.memory)
+      return true; // copied when it is written
+    // Writing to a file may fail, and nobody could decline any more.
+    piece.inFile = File.size();
+    Piece all = piece;
+    all.state = nullptr;
+    return savePart(saved.range, all, saving.copied[size_t(piece.tier)], error);
+  }
+  if (const Saved *like = Like ? &Like->Regions[Regions.size() - 1] : nullptr;
+      like && !like->pieces.empty() && like->pieces[0].state) {
+    const uint64_t chunks = (piece.bytes + kChunk - 1) / kChunk;
+    std::atomic<uint8_t> *states = States.emplace_back(std::make_unique<std::atomic<uint8_t>[]>(chunks)).get();
+    for (uint64_t i = 0; i < chunks; ++i)
+      states[i] = isTouched(*like, piece.offset + i * kChunk) ? abi::WriteRecord::Touched : abi::WriteRecord::Untouched;
+    piece.state = states;
+  }
+  return savePart(saved.range, piece, saving.copied[size_t(piece.tier)], error);
+}
+
+bool Snapshot::saveRegion(const MemoryMap::LiveRange &range, bool recorded, Saving &saving, std::string &error) {
   Saved &saved = Regions.emplace_back(Saved{range, {}});
   uint64_t at = 0;
   for (Tier tier : kAllTiers) {
-    Piece piece{.tier = tier, .offset = at, .bytes = shareOf(range.bytes - at, room[size_t(tier)], Whole)};
+    Piece piece{.tier = tier, .offset = at, .bytes = shareOf(range.bytes - at, saving.room[size_t(tier)], Whole)};
     if (!usable(tier) || piece.bytes == 0)
       continue;
     // Another snapshot may have been faster, and memory may be less than the budget: then the next tier has it.
     if (!Budgets.take(tier, piece.bytes)) {
-      room[size_t(tier)] = 0;
+      saving.room[size_t(tier)] = 0;
       continue;
     }
     if (tier != Tier::File && !allocate(piece, error)) {
       Budgets.give(tier, piece.bytes);
-      room[size_t(tier)] = 0;
+      saving.room[size_t(tier)] = 0;
       continue;
     }
     const Stopwatch watch;
     saved.pieces.push_back(piece);
-    if (!savePiece(range, saved.pieces.back(), error))
+    if (!savePiece(saved, saved.pieces.back(), recorded, saving, error))
       return false;
-    nanoseconds[size_t(tier)] += watch.nanoseconds();
-    room[size_t(tier)] -= piece.bytes;
+    saving.nanoseconds[size_t(tier)] += watch.nanoseconds();
+    saving.room[size_t(tier)] -= piece.bytes;
     at += piece.bytes;
     if (at == range.bytes)
       return true;
@@ -200,9 +288,12 @@ const char *Snapshot::save(MemoryStep &taken, std::string &error) {
   taken = {};
   clear();
   FileFailed = false;
-  TierBytes room = Budgets.room(), nanoseconds{};
-  for (const MemoryMap::LiveRange &range : Planned)
-    if (!saveRegion(range, room, nanoseconds, error)) {
+  const std::vector<bool> recorded = recordable();
+  if (std::find(recorded.begin(), recorded.end(), true) != recorded.end())
+    Recording = std::make_unique<WriteRecording>(*Recorder);
+  Saving saving{.room = Budgets.room()};
+  for (size_t i = 0; i < Planned.size(); ++i)
+    if (!saveRegion(Planned[i], recorded[i], saving, error)) {
       clear();
       if (!error.empty())
         return FileFailed ? kDeclineFile : kDeclineSnapshot;
@@ -210,6 +301,8 @@ const char *Snapshot::save(MemoryStep &taken, std::string &error) {
       return kDeclineBudget;
     }
   error.clear(); // where there was no memory there was another tier
+  if (Recording)
+    Recording->start();
   for (const Saved &saved : Regions)
     for (const Piece &piece : saved.pieces) {
       taken.bytes += piece.bytes;
@@ -217,11 +310,31 @@ const char *Snapshot::save(MemoryStep &taken, std::string &error) {
     }
   taken.regions = Regions.size();
   taken.tracked = Tracked;
+  taken.copied = copiedBytes();
   taken.nanoseconds = watch.nanoseconds();
   for (size_t i = 0; i < kTiers; ++i)
-    if (taken.tiers[i] >= 1 << 20)
-      NanosecondsPerMiB[i].store(nanoseconds[i] / (taken.tiers[i] >> 20), std::memory_order_relaxed);
+    if (saving.copied[i] >= 1 << 20)
+      NanosecondsPerMiB[i].store(saving.nanoseconds[i] / (saving.copied[i] >> 20), std::memory_order_relaxed);
   return nullptr;
+}
+
+uint64_t Snapshot::copiedBytes() const {
+  uint64_t copied = 0;
+  for (const Saved &saved : Regions)
+    for (const Piece &piece : saved.pieces)
+      if (!piece.state || !piece.memory)
+        copied += piece.bytes;
+      else
+        for (uint64_t at = 0; at < piece.bytes; at += kChunk)
+          copied += piece.isTouched(piece.offset + at) ? std::min(kChunk, piece.bytes - at) : 0;
+  return copied;
+}
+
+bool Snapshot::isTouched(const Saved &saved, uint64_t at) {
+  for (const Piece &piece : saved.pieces)
+    if (at - piece.offset < piece.bytes)
+      return piece.isTouched(at);
+  return true;
 }
 
 const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t bytes, uint8_t *scratch,
@@ -230,6 +343,8 @@ const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t by
     if (at - piece.offset >= piece.bytes)
       continue;
     const uint64_t in = at - piece.offset;
+    if (piece.memory && !piece.isTouched(at)) // there is no copy yet, and none is needed
+      return reinterpret_cast<const uint8_t *>(saved.range.begin + at);
     if (piece.tier == Tier::Pinned || piece.tier == Tier::Pageable)
       return piece.memory + in;
     const bool done = piece.tier == Tier::File
@@ -241,33 +356,51 @@ const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t by
   return nullptr;
 }
 
-bool Snapshot::restore(MemoryStep &taken, std::string &error) {
+bool Snapshot::restoreChunk(const Saved &saved, const Piece &piece, uint64_t at, uint64_t &written,
+                            std::string &error) {
+  const uint64_t bytes = std::min(kChunk, saved.range.bytes - at), address = saved.range.begin + at;
+  if (piece.state && piece.memory) { // on the CPU agent all memory is the host's
+    const uint8_t *before = piece.memory + (at - piece.offset);
+    auto *now = reinterpret_cast<uint8_t *>(address);
+    if (std::memcmp(now, before, bytes) == 0)
+      return true;
+    std::memcpy(now, before, bytes);
+    written += bytes;
+    return true;
+  }
+  Now.resize(kChunk);
+  Scratch.resize(kChunk);
+  const uint8_t *before = savedBytes(saved, at, bytes, Scratch.data(), error);
+  if (!before || !read(Now.data(), address, bytes, error))
+    return false;
+  if (std::memcmp(Now.data(), before, bytes) == 0)
+    return true;
+  // Pages that the kernel did not write stay as they are: constant and read-only memory is never written.
+  const hsa_status_t status = Runtime.core.hsa_memory_copy_fn(reinterpret_cast<void *>(address), before, bytes);
+  if (status != HSA_STATUS_SUCCESS) {
+    error = "memory cannot be written (" + Runtime.statusText(status) + ")";
+    return false;
+  }
+  written += bytes;
+  return true;
+}
+
+bool Snapshot::restore(MemoryStep &taken, std::string &error, const Snapshot *later) {
   const Stopwatch watch;
   taken = {};
-  std::vector<uint8_t> now(kChunk), scratch(kChunk);
-  for (const Saved &saved : Regions) {
+  for (size_t i = 0; i < Regions.size(); ++i) {
+    const Saved &saved = Regions[i];
     if (!Memory.isLive(saved.range))
       continue;
-    bool differs = false;
-    for (uint64_t at = 0; at < saved.range.bytes; at += kChunk) {
-      const uint64_t bytes = std::min(kChunk, saved.range.bytes - at);
-      const uint8_t *before = savedBytes(saved, at, bytes, scratch.data(), error);
-      if (!before || !read(now.data(), saved.range.begin + at, bytes, error))
-        return false;
-      if (std::memcmp(now.data(), before, bytes) == 0)
-        continue;
-      // Pages that the kernel did not write stay as they are: constant and read-only memory is never written.
-      const hsa_status_t status =
-          Runtime.core.hsa_memory_copy_fn(reinterpret_cast<void *>(saved.range.begin + at), before, bytes);
-      if (status != HSA_STATUS_SUCCESS) {
-        error = "memory cannot be written (" + Runtime.statusText(status) + ")";
-        return false;
-      }
-      taken.bytes += bytes;
-      differs = true;
-    }
-    taken.regions += differs;
+    const uint64_t before = taken.bytes;
+    for (const Piece &piece : saved.pieces)
+      for (uint64_t at = piece.offset; at < piece.offset + piece.bytes; at += kChunk)
+        if (piece.isTouched(at) && !(later && isTouched(later->Regions[i], at)) &&
+            !restoreChunk(saved, piece, at, taken.bytes, error))
+          return false;
+    taken.regions += taken.bytes != before;
   }
+  taken.copied = copiedBytes();
   taken.nanoseconds = watch.nanoseconds();
   return true;
 }

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The memory that a replayed dispatch could write, saved in the tiers that have room for it (snapshot_tiers.h).
+//
+// On the CPU agent all that is written there goes through one process and can be noted (write_recording.h). Then a
+// chunk is copied when it is first written, and only chunks that have been written are compared and put back. Where
+// the record could miss something (memory that the host sees, that has two addresses, what goes to a file), memory is
+// copied before the first pass; without a record everything counts as written.
 #ifndef WAVESAN_HSA_REPLAY_SNAPSHOT_H
 #define WAVESAN_HSA_REPLAY_SNAPSHOT_H
 
@@ -11,6 +16,7 @@
 #include "replay_loop.h"
 #include "snapshot_tiers.h"
 #include "store_set.h"
+#include "write_recording.h"
 
 #include <functional>
 #include <memory>
@@ -43,33 +49,48 @@ public:
   /// Pageable memory alone, each region in one piece.
   void keepWhole() { Whole = true; }
 
-  /// What save() will copy, where to, and how long it will take at the speed of earlier ones: what the dispatches can
-  /// write, all memory where that is not known. Without dispatches: all memory.
+  /// From save() on, what is written is recorded by this agent, but for regions of `unknown`. Not where regions are
+  /// kept whole.
+  void recordWrites(const abi::CpuAgent &agent, OfRange unknown = nullptr) {
+    Recorder = &agent;
+    Unknown = std::move(unknown);
+  }
+
+  /// What save() will copy at most, where to, and how long it will take at the speed of earlier ones: what the
+  /// dispatches can write, all memory where that is not known. Without dispatches: all memory.
   MemoryStep plan(const std::vector<DispatchStores> &dispatches = {});
-  /// The regions of another one.
+  /// The regions of another one, and of these what has been written since then. It must live as long.
   MemoryStep plan(const Snapshot &like);
-  /// Copies every region. Null, or the reason for which nothing is held, with one line in `error`.
+  /// Copies every region, or has it copied as it is written. Null, or the reason for which nothing is held, with one
+  /// line in `error`.
   const char *save(MemoryStep &taken, std::string &error);
   /// Writes back what differs, chunk by chunk, in the regions that have not been freed. False: memory is in an
-  /// undefined state.
-  bool restore(MemoryStep &taken, std::string &error);
+  /// undefined state. `later`: one like this that will be restored next and has what it holds; null: none.
+  bool restore(MemoryStep &taken, std::string &error, const Snapshot *later = nullptr);
   /// A hash of all regions that are `wanted` (null: all) as they are now; 0 and a line in `error` if they cannot be
   /// read.
   uint64_t digest(std::string &error, const OfRange &wanted = nullptr);
 
   /// Pieces of a region begin and end at multiples of this, but for the region's end.
-  static constexpr uint64_t kChunk = 64 * 1024;
+  static constexpr uint64_t kChunk = abi::WriteRecord::kChunk;
   struct Piece {
     Tier tier;
     uint64_t offset, bytes;    ///< in the region
     uint8_t *memory = nullptr; ///< null: in the file
     uint64_t inFile = 0;
+    const std::atomic<uint8_t> *state = nullptr; ///< abi::WriteRecord::State of its chunks; null: all may be written
+
+    bool isTouched(uint64_t at) const { ///< `at`: in the region
+      return !state || state[(at - offset) / kChunk].load(std::memory_order_acquire) != abi::WriteRecord::Untouched;
+    }
   };
   struct Saved {
     MemoryMap::LiveRange range;
     std::vector<Piece> pieces;
   };
   const std::vector<Saved> &saved() const { return Regions; }
+  /// Whether the chunk in which this byte of a region lies may have been written since save().
+  static bool isTouched(const Saved &saved, uint64_t at);
   /// Bytes as they were saved: in place, or copied to `scratch`, which has room for them. They must lie within one
   /// chunk. Null, and a line in `error`, if they cannot be read.
   const uint8_t *savedBytes(const Saved &saved, uint64_t at, uint64_t bytes, uint8_t *scratch,
@@ -83,10 +104,18 @@ public:
 
 private:
   MemoryStep predict();
-  bool saveRegion(const MemoryMap::LiveRange &range, TierBytes &room, TierBytes &nanoseconds, std::string &error);
-  bool savePiece(const MemoryMap::LiveRange &range, Piece &piece, std::string &error);
+  /// What save() needs beside the regions.
+  struct Saving {
+    TierBytes room, nanoseconds{}, copied{};
+  };
+  bool saveRegion(const MemoryMap::LiveRange &range, bool recorded, Saving &saving, std::string &error);
+  bool savePiece(const Saved &saved, Piece &piece, bool recorded, Saving &saving, std::string &error);
+  bool savePart(const MemoryMap::LiveRange &range, Piece &piece, uint64_t &copied, std::string &error);
+  std::vector<bool> recordable() const;
+  uint64_t copiedBytes() const;
+  bool restoreChunk(const Saved &saved, const Piece &piece, uint64_t at, uint64_t &written, std::string &error);
   bool allocate(Piece &piece, std::string &error) const;
-  void release(const Piece &piece);
+  static void release(const Api &api, TierBudgets &budgets, const std::vector<Saved> &regions);
   bool usable(Tier tier) const {
     return Whole ? tier == Tier::Pageable : Agent || (tier != Tier::Device && tier != Tier::Pinned);
   }
@@ -102,6 +131,14 @@ private:
   std::vector<MemoryMap::LiveRange> Planned;
   uint64_t Tracked = 0;
   std::vector<Saved> Regions;
+  std::vector<uint8_t> Now, Scratch; ///< of one chunk
+  const abi::CpuAgent *Recorder = nullptr;
+  OfRange Unknown;
+  std::unique_ptr<WriteRecording> Recording;                   ///< null: nothing is recorded
+  const Snapshot *Like = nullptr;                              ///< of plan()
+  std::vector<std::unique_ptr<std::atomic<uint8_t>[]>> States; ///< of pieces, as they were in `Like`
+  struct InUse;
+  static void releaseUnused(const Api &api);
 };
 
 } // namespace wavesan::hsa

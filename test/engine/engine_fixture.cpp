@@ -111,6 +111,7 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   launch.threads = options.threads;
   launch.aroundThread = options.aroundThread;
   launch.trialMemory = options.trialMemory;
+  launch.notes = options.notes;
   launch.watchAfterMs = options.watchAfterMs;
   launch.standing = options.standing;
   launch.queue = options.queue;

@@ -57,6 +57,7 @@ struct Options {
   uint32_t threads = 1;
   std::function<void(const std::function<void()> &)> aroundThread;
   std::function<bool(uint64_t, uint64_t)> trialMemory;
+  const WriteNotes *notes = nullptr;
   uint64_t watchAfterMs = 0;
   std::function<void(const std::string &)> standing;
   std::function<uint64_t(std::string_view)> resolve;

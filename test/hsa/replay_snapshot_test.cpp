@@ -4,6 +4,7 @@
 // Snapshots over several tiers: what goes where, what happens without room, and that memory comes back.
 #include "replay_snapshot.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -251,6 +252,170 @@ TEST_F(SnapshotTiers, OnlyWhatTheDispatchesCanWrite) {
   const MemoryStep all = snapshot->plan({{&stores, &toData, 8}, {}});
   EXPECT_EQ(all.bytes, Data.size() + other.size() + third.size());
   EXPECT_EQ(all.tracked, all.bytes);
+}
+
+/// An agent that is told what is written.
+abi::WriteRecord *Asking = nullptr;
+constexpr abi::CpuAgent kAgent{abi::kAbiVersion, nullptr, nullptr, [](abi::WriteRecord *record) { Asking = record; },
+                               [](abi::WriteRecord *record) {
+                                 EXPECT_EQ(Asking, record);
+                                 Asking = nullptr;
+                               }};
+
+/// As the agent does it: first a note, then the byte.
+void write(uint8_t &to, uint8_t value) {
+  const auto address = reinterpret_cast<uint64_t>(&to);
+  for (uint64_t i = 0; Asking && i < Asking->count; ++i) {
+    const abi::WriteRecord::Region &r = Asking->regions[i];
+    if (address - r.begin >= r.bytes)
+      continue;
+    const uint64_t chunk = (address - r.begin) / kPart, at = chunk * kPart;
+    if (r.state[chunk].exchange(abi::WriteRecord::Touched) == abi::WriteRecord::Untouched && r.copy)
+      std::memcpy(r.copy + at, reinterpret_cast<void *>(r.begin + at), std::min(kPart, r.bytes - at));
+  }
+  to = value;
+}
+
+TEST_F(SnapshotTiers, RecordedIsCopiedWhenItIsWritten) {
+  for (const TierBytes &limits : {TierBytes{0, 0, UINT64_MAX, 0}, TierBytes{kPart, kPart, UINT64_MAX, 0}}) {
+    limit(limits);
+    const std::vector<uint8_t> before = Data;
+    const auto snapshot = make();
+    snapshot->recordWrites(kAgent);
+    MemoryStep step = snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    EXPECT_EQ(step.bytes, Data.size());
+    EXPECT_EQ(step.copied, 0u);
+    write(Data[3 * kPart + 5], 99);
+    write(Data[5 * kPart + 76], 99); // the last one is short
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(Data, before);
+    EXPECT_EQ(step.bytes, kPart + 77);
+    EXPECT_EQ(step.copied, kPart + 77);
+    // Another pass writes elsewhere, and leaves alone what the first one wrote.
+    write(Data[0], 98);
+    write(Data[2 * kPart], 98);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(Data, before);
+    EXPECT_EQ(step.bytes, 2 * kPart);
+    EXPECT_EQ(step.copied, 3 * kPart + 77);
+    // Only what has been noted is looked at.
+    Data[kPart] = uint8_t(~Data[kPart]);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(step.bytes, 0u);
+    Data[kPart] = before[kPart];
+  }
+  EXPECT_EQ(Asking, nullptr);
+}
+
+TEST_F(SnapshotTiers, WhatGoesToAFileIsCopiedBefore) {
+  limit({0, 0, kPart, UINT64_MAX});
+  const std::vector<uint8_t> before = Data;
+  const auto snapshot = make();
+  snapshot->recordWrites(kAgent);
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(step.copied, 4 * kPart + 77);
+  write(Data[1], 99);
+  write(Data[4 * kPart], 99);
+  Data[2 * kPart] ^= 1; // not noted
+  ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+  EXPECT_EQ(step.bytes, 2 * kPart);
+  Data[2 * kPart] ^= 1;
+  EXPECT_EQ(Data, before);
+}
+
+TEST_F(SnapshotTiers, WhatTheRecordCouldMissCountsAsWritten) {
+  std::vector<uint8_t> other(2 * kPart, 1), registered(4096);
+  Memory.add(MemoryMap::Kind::Allocation, other.data(), other.size());
+  // The device sees a part of Data at another address.
+  Memory.add(MemoryMap::Kind::RegisteredHost, registered.data(), registered.size(), Data.data() + 5000);
+  limit({0, 0, UINT64_MAX, 0});
+  const auto snapshot = make();
+  snapshot->recordWrites(kAgent, [&](const MemoryMap::LiveRange &range) {
+    return range.begin == reinterpret_cast<uint64_t>(other.data());
+  });
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(step.copied, Data.size() + other.size() + registered.size());
+  EXPECT_EQ(Asking, nullptr);
+  Data[5] ^= 1, other[5] ^= 1, registered[5] ^= 1;
+  ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+  EXPECT_EQ(step.bytes, 2 * kPart + registered.size());
+}
+
+TEST_F(SnapshotTiers, ACapsuleIsNotRecorded) {
+  limit({0, 0, UINT64_MAX, 0});
+  const auto snapshot = make();
+  snapshot->recordWrites(kAgent);
+  snapshot->keepWhole();
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(step.copied, Data.size());
+  EXPECT_EQ(Asking, nullptr);
+}
+
+TEST_F(SnapshotTiers, WhatTheFirstPassLeft) {
+  std::vector<uint8_t> unknown(3000, 1);
+  Memory.add(MemoryMap::Kind::Allocation, unknown.data(), unknown.size());
+  limit({0, 0, UINT64_MAX, 0});
+  const auto before = make(), after = make();
+  before->recordWrites(kAgent, [&](const MemoryMap::LiveRange &range) {
+    return range.begin == reinterpret_cast<uint64_t>(unknown.data());
+  });
+  MemoryStep step = before->plan();
+  ASSERT_EQ(before->save(step, Error), nullptr) << Error;
+  write(Data[7], 99);
+  write(Data[2 * kPart], 99);
+  unknown[7] = 99;
+  const std::vector<uint8_t> left = Data, leftUnknown = unknown;
+  step = after->plan(*before);
+  ASSERT_EQ(after->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(step.copied, 2 * kPart + unknown.size()); // the rest is as before
+  // Further passes write some of it again, and something else.
+  for (uint8_t value : {1, 2}) {
+    ASSERT_TRUE(before->restore(step, Error)) << Error;
+    write(Data[7], value);
+    write(Data[4 * kPart + value], value);
+    unknown[8] = value;
+  }
+  ASSERT_TRUE(before->restore(step, Error, after.get())) << Error;
+  ASSERT_TRUE(after->restore(step, Error)) << Error;
+  EXPECT_EQ(Data, left);
+  EXPECT_EQ(unknown, leftUnknown);
+}
+
+/// A dispatch that does not end goes on making copies where the snapshot was.
+TEST_F(SnapshotTiers, MemoryThatSomebodyMayStillCopyTo) {
+  limit({0, UINT64_MAX, 0, 0});
+  auto snapshot = make();
+  snapshot->recordWrites(kAgent);
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  abi::WriteRecord *held = Asking;
+  held->holders = 1;
+  snapshot.reset();
+  EXPECT_EQ(Asking, nullptr);
+  EXPECT_EQ(FromPools.size(), 1u);
+  std::memset(held->regions[0].copy, 1, held->regions[0].bytes);
+  held->holders = 0;
+  make().reset(); // the next one gives it back
+  EXPECT_TRUE(FromPools.empty());
+  EXPECT_EQ(Budgets->room()[size_t(Tier::Pinned)], UINT64_MAX);
+}
+
+TEST(ReachedByOneAddress, RangesThatShareMemory) {
+  using Range = MemoryMap::LiveRange;
+  constexpr auto kAllocation = MemoryMap::Kind::Allocation, kVariable = MemoryMap::Kind::DeviceVariable;
+  const std::vector<Range> live = {{kAllocation, 100, 50, 1},  {kVariable, 200, 100, 0},  {kVariable, 210, 8, 0},
+                                   {kVariable, 250, 8, 0},     {kAllocation, 300, 50, 2}, {kAllocation, 350, 50, 3},
+                                   {kAllocation, 1000, 50, 4}, {kAllocation, 1050, 50, 5}};
+  EXPECT_EQ(reachedByOneAddress(live, live), (std::vector<bool>{true, false, false, false, true, true, true, true}));
+  std::vector<Range> more = live;
+  more.push_back({MemoryMap::Kind::RegisteredHost, 5000, 10, 1, "", 1045}); // the host's 1045 to 1055
+  EXPECT_EQ(reachedByOneAddress(more, more),
+            (std::vector<bool>{true, false, false, false, true, true, false, false, false}));
+  EXPECT_EQ(reachedByOneAddress({{kAllocation, 100, 50, 1}}, {}), (std::vector<bool>{false})); // freed meanwhile
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include "host_lock.h"
 #include "signals.h"
 
+#include "../order/write_notes.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -48,6 +50,7 @@ using Vector4 = std::array<uint64_t, 4>;
 struct BlitContext {
   const hsa_kernel_dispatch_packet_t &packet;
   const std::atomic<bool> &cancel;
+  const cpu::WriteNotes &notes; ///< to hear of all that is written
 };
 
 /// A buffer that is passed as one of four pointers, according to its element type.
@@ -81,6 +84,7 @@ void fillBufferAligned(BlitArguments &args, const BlitContext &context) {
   uint8_t *out = buffer.base + offset * buffer.elementBytes;
   const bool uniform =
       patternBytes != 0 && std::all_of(pattern, pattern + patternBytes, [&](uint8_t b) { return b == pattern[0]; });
+  context.notes.note(out, count * patternBytes);
   if (uniform) {
     std::memset(out, pattern[0], count * patternBytes);
     return;
@@ -99,9 +103,13 @@ void fillBufferAligned2D(BlitArguments &args, const BlitContext &context) {
   const uint64_t height = elements(args.get<uint64_t>("height"), context.packet.grid_size_y);
   if (!args.Missing.empty() || !buffer.base)
     return;
-  for (uint64_t y = 0; y < height; ++y)
+  for (uint64_t y = 0; y < height; ++y) {
+    if (width)
+      context.notes.note(buffer.base + (origin + y * pitch) * buffer.elementBytes,
+                         (width - 1) * buffer.elementBytes + patternBytes);
     for (uint64_t x = 0; x < width; ++x)
       std::memcpy(buffer.base + (origin + y * pitch + x) * buffer.elementBytes, pattern, patternBytes);
+  }
 }
 
 void copyBuffer(BlitArguments &args, const BlitContext &context) {
@@ -115,6 +123,7 @@ void copyBuffer(BlitArguments &args, const BlitContext &context) {
   // remain 8: bytes. Otherwise all work-items but the last copy a dword, the last one `remain` bytes.
   const uint64_t count = elements(size, context.packet.grid_size_x);
   const uint64_t bytes = remain == 8 ? count : count < size ? count * 4 : (size - 1) * 4 + remain;
+  context.notes.note(dst + dstOrigin, bytes);
   std::memmove(dst + dstOrigin, src + srcOrigin, bytes);
 }
 
@@ -124,8 +133,10 @@ void copyBufferAligned(BlitArguments &args, const BlitContext &context) {
   const uint64_t srcOrigin = args.get<uint64_t>("srcOrigin"), dstOrigin = args.get<uint64_t>("dstOrigin");
   const uint64_t size = elements(args.get<uint64_t>("size"), context.packet.grid_size_x);
   const uint64_t element = args.get<uint32_t>("alignment") == 16 ? 16 : 4;
-  if (args.Missing.empty())
-    std::memmove(dst + dstOrigin * element, src + srcOrigin * element, size * element);
+  if (!args.Missing.empty())
+    return;
+  context.notes.note(dst + dstOrigin * element, size * element);
+  std::memmove(dst + dstOrigin * element, src + srcOrigin * element, size * element);
 }
 
 /// Rectangles: {row pitch, slice pitch, start, 0}; sizes: {width, height, depth, element}, all in elements.
@@ -140,19 +151,22 @@ void copyRect(BlitArguments &args, const BlitContext &context, bool aligned) {
   const uint64_t height = elements(size[1], context.packet.grid_size_y);
   const uint64_t depth = elements(size[2], context.packet.grid_size_z);
   for (uint64_t z = 0; z < depth; ++z)
-    for (uint64_t y = 0; y < height; ++y)
-      std::memmove(dst + (to[2] + y * to[0] + z * to[1]) * element,
-                   src + (from[2] + y * from[0] + z * from[1]) * element, width * element);
+    for (uint64_t y = 0; y < height; ++y) {
+      uint8_t *row = dst + (to[2] + y * to[0] + z * to[1]) * element;
+      context.notes.note(row, width * element);
+      std::memmove(row, src + (from[2] + y * from[0] + z * from[1]) * element, width * element);
+    }
 }
 void copyBufferRect(BlitArguments &args, const BlitContext &context) { copyRect(args, context, false); }
 void copyBufferRectAligned(BlitArguments &args, const BlitContext &context) { copyRect(args, context, true); }
 
-void streamOpsWrite(BlitArguments &args, const BlitContext &) {
+void streamOpsWrite(BlitArguments &args, const BlitContext &context) {
   auto *word32 = reinterpret_cast<uint32_t *>(args.buffer("ptrInt"));
   auto *word64 = reinterpret_cast<uint64_t *>(args.buffer("ptrUlong"));
   const uint64_t value = args.get<uint64_t>("value");
   if (!args.Missing.empty() || (!word32 && !word64))
     return;
+  context.notes.note(word32 ? static_cast<void *>(word32) : word64, word32 ? sizeof(*word32) : sizeof(*word64));
   if (word32)
     __atomic_store_n(word32, uint32_t(value), __ATOMIC_SEQ_CST);
   else
@@ -252,7 +266,8 @@ DispatchResult runBlit(const hsa_kernel_dispatch_packet_t &packet, const KernelR
                   [](const auto &entry, std::string_view expected) { return entry.first == expected; }))
     return refuse("has other arguments than the CPU agent knows");
   BlitArguments args(packet.kernarg_address, kernel.symbol->descriptor.kernargSize, arguments);
-  blit->run(args, {packet, cancel});
+  const cpu::WriteNotes notes;
+  blit->run(args, {packet, cancel, notes});
   if (!args.Missing.empty())
     return refuse("has an argument " + args.Missing + " of another size than the CPU agent knows");
   if (cancel)

@@ -12,6 +12,8 @@
 #include "process.h"
 #include "replay_interface.h"
 
+#include "../order/write_notes.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -114,6 +116,8 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
     work();
   };
   launch.trialMemory = isForTrials;
+  const cpu::WriteNotes notes;
+  launch.notes = notes.wanted() ? &notes : nullptr;
   launch.stuckLimit = options().stuck_limit;
   launch.watchAfterMs = uint64_t(options().watchdog_seconds) * 1000;
   launch.standing = [](const std::string &text) {

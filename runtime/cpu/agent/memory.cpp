@@ -5,6 +5,8 @@
 #include "agents.h"
 #include "process.h"
 
+#include "../order/write_notes.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -116,6 +118,7 @@ hsa_status_t AllocationTable::free(void *base) {
   std::optional<Allocation> a = remove(base);
   if (!a)
     return HSA_STATUS_ERROR_INVALID_ALLOCATION; // freed by two threads at once
+  cpu::WriteNotes::forget(reinterpret_cast<uint64_t>(a->base), a->size);
   munmap(a->base, a->mappedBytes);
   return HSA_STATUS_SUCCESS;
 }

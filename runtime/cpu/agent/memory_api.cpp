@@ -10,6 +10,8 @@
 #include "process.h"
 #include "query_value.h"
 
+#include "../order/write_notes.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,6 +27,12 @@ hsa_status_t checkCopy(const void *dst, const void *src, uint32_t dependencyCoun
   if (!dst || !src || (dependencyCount == 0) != (dependencies == nullptr))
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
   return HSA_STATUS_SUCCESS;
+}
+
+/// Addresses as the program names them.
+void copyNow(void *dst, const void *src, size_t size) {
+  cpu::WriteNotes().note(dst, size);
+  std::memmove(hostView(dst), hostView(src), size);
 }
 
 } // namespace
@@ -214,13 +222,14 @@ hsa_status_t hsa_memory_copy(void *dst, const void *src, size_t size) {
     return HSA_STATUS_SUCCESS;
   if (!dst || !src)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  std::memmove(hostView(dst), hostView(src), size);
+  copyNow(dst, src, size);
   return HSA_STATUS_SUCCESS;
 }
 
 hsa_status_t hsa_amd_memory_fill(void *pointer, uint32_t value, size_t count) {
   if (!pointer || reinterpret_cast<uintptr_t>(pointer) % sizeof(value) != 0)
     return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+  cpu::WriteNotes().note(pointer, count * sizeof(value));
   std::fill_n(static_cast<uint32_t *>(hostView(pointer)), count, value);
   return HSA_STATUS_SUCCESS;
 }
@@ -232,7 +241,7 @@ hsa_status_t hsa_amd_memory_async_copy(void *dst, hsa_agent_t dstAgent, const vo
     return HSA_STATUS_ERROR_INVALID_AGENT;
   if (hsa_status_t status = checkCopy(dst, src, dependencyCount, dependencies); status != HSA_STATUS_SUCCESS)
     return status;
-  submitCopy([=] { std::memmove(hostView(dst), hostView(src), size); }, dependencyCount, dependencies, completion);
+  submitCopy([=] { copyNow(dst, src, size); }, dependencyCount, dependencies, completion);
   return HSA_STATUS_SUCCESS;
 }
 
@@ -252,11 +261,10 @@ hsa_status_t hsa_amd_memory_async_copy_rect(const hsa_pitched_ptr_t *dst, const 
       [d = *dst, s = *src, to = *dstOffset, from = *srcOffset, size = *range] {
         for (uint32_t z = 0; z < size.z; ++z)
           for (uint32_t y = 0; y < size.y; ++y)
-            std::memmove(hostView(static_cast<char *>(d.base) + to.x + (size_t(to.y) + y) * d.pitch +
-                                  (size_t(to.z) + z) * d.slice),
-                         hostView(static_cast<char *>(s.base) + from.x + (size_t(from.y) + y) * s.pitch +
-                                  (size_t(from.z) + z) * s.slice),
-                         size.x);
+            copyNow(static_cast<char *>(d.base) + to.x + (size_t(to.y) + y) * d.pitch + (size_t(to.z) + z) * d.slice,
+                    static_cast<char *>(s.base) + from.x + (size_t(from.y) + y) * s.pitch +
+                        (size_t(from.z) + z) * s.slice,
+                    size.x);
       },
       dependencyCount, dependencies, completion);
   return HSA_STATUS_SUCCESS;

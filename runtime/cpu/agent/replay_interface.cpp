@@ -3,6 +3,7 @@
 #include "replay_interface.h"
 
 #include "../order/shadow_window.h"
+#include "../order/write_notes.h"
 
 #include <mutex>
 
@@ -29,6 +30,7 @@ std::optional<abi::Schedule> currentSchedule() {
 
 extern "C" __attribute__((visibility("default"))) const wavesan::abi::CpuAgent *wavesan_cpu_agent() {
   static const wavesan::abi::CpuAgent agent{wavesan::abi::kAbiVersion, wavesan::agent::setSchedule,
-                                            wavesan::cpu::CurrentShadowWindow::set};
+                                            wavesan::cpu::CurrentShadowWindow::set, wavesan::cpu::WriteNotes::add,
+                                            wavesan::cpu::WriteNotes::remove};
   return &agent;
 }

@@ -74,6 +74,8 @@ void inBufferRun(Wave &w, const Op &o) {
     return w.tick();
   const LaneMask all = w.exec;
   w.exec = lanes; // memory operations look at nothing else
+  if (access.noted)
+    noteLanes(w, access.op.a, access.op.imm, access.noted);
   access.op.run(w, access.op);
   w.exec = all;
   if (w.fault.op == &access.op)

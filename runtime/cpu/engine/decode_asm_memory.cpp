@@ -142,6 +142,7 @@ void AsmDecoder::store(Space space, Register address, uint32_t bytes, ArrayRef<s
       d.checkStore(writeHooks[which], space, begin, std::move(leaves));
   }
   for (size_t k = 0; k < parts.size(); ++k) {
+    d.noteWrite(space, address, parts[k].second, uint64_t(pieces) * bytesOf(narrow));
     Op &op = d.emit(d.handler.store(space, narrow));
     op.a = address, op.b = runs[k], op.imm = parts[k].second, op.n = pieces;
   }
@@ -198,6 +199,7 @@ void AsmDecoder::readModifyWrite(Space space, StringRef name, StringRef to, Regi
   const FloatKind kind = wide ? FloatKind::Double : FloatKind::Single;
   const Register old = to.empty() && !atomic->compares ? kNoRegister : d.newRegister(atomic->width);
   Register *success = atomic->compares ? d.extra<Register>(d.newRegister(Width::B8)) : nullptr;
+  d.noteWrite(space, address, offset, bytesOf(atomic->width));
   Op &op = d.emit(atomic->compares  ? atomicCompareExchange(space, atomic->width)
                   : atomic->isFloat ? atomicRmwFloat(space, atomic->op, kind, 1)
                                     : atomicRmw(space, atomic->op, atomic->width));

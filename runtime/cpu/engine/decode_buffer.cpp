@@ -91,8 +91,9 @@ Decoder::BufferTarget Decoder::findBuffer(CallBase &i, unsigned at, bool indexed
 }
 
 Op &Decoder::emitInBuffer(const BufferTarget &target, uint64_t needed, Handler run,
-                          std::vector<std::pair<Register, Width>> results) {
+                          std::vector<std::pair<Register, Width>> results, uint32_t written) {
   auto *access = extra<InBuffer>();
+  access->noted = context.notesWrites ? written : 0;
   access->op.run = run;
   access->op.a = target.address;
   access->results = std::move(results);
@@ -173,7 +174,7 @@ bool Decoder::decodeBuffer(CallBase &i) {
     const auto rmw = rmwOf(name);
     if (compares) {
       const Register success = newRegister(Width::B8);
-      Op &op = emitInBuffer(target, bytes, atomicCompareExchange(Space::Flat, d.width), {{d.regs[0], d.width}});
+      Op &op = emitInBuffer(target, bytes, atomicCompareExchange(Space::Flat, d.width), {{d.regs[0], d.width}}, bytes);
       op.b = expected.regs[0], op.c = value.regs[0], op.d = d.regs[0];
       op.extra = extra<Register>(success);
       return true;
@@ -192,7 +193,7 @@ bool Decoder::decodeBuffer(CallBase &i) {
       results.push_back({r, d.width});
     Op &op = emitInBuffer(target, bytes,
                           isFloat ? atomicRmwFloat(Space::Flat, *rmw, *kind, n) : atomicRmw(Space::Flat, *rmw, d.width),
-                          results);
+                          results, bytes);
     op.b = source[0], op.d = old[0];
     emitLanes(handler.move(d.width), d, {old, d.width});
     return true;
@@ -225,7 +226,7 @@ bool Decoder::decodeBuffer(CallBase &i) {
       Op &op = emitInBuffer(target, (k + 1) * shape.component, handler.load(Space::Flat, w), {{part, w}});
       op.d = part, op.imm = k * shape.component;
     } else {
-      Op &op = emitInBuffer(target, (k + 1) * shape.component, handler.store(Space::Flat, w), {});
+      Op &op = emitInBuffer(target, (k + 1) * shape.component, handler.store(Space::Flat, w), {}, shape.component);
       op.b = part, op.imm = k * shape.component;
     }
   }

@@ -71,6 +71,8 @@ bool Decoder::decodeCopy(CallBase &i) {
   if (shape.globalBytes == 0 || shape.globalBytes > 16)
     return fail("this size"), true;
   const Register global = use1(i.getArgOperand(0)), lds = use1(i.getArgOperand(1));
+  if (!shape.toLds) // written later; what matters is that nobody has yet
+    noteWrite(Space::Flat, global, offset, shape.globalBytes);
   Op &op = emit(issueCopy());
   op.a = global, op.b = lds, op.imm = offset;
   op.extra = extra<CopyShape>(shape);

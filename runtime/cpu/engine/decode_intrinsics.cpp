@@ -155,6 +155,7 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
       return fail("these address spaces"), true;
     const Register a = use1(argument(0)), b = use1(argument(1)), c = use1(argument(2));
     checkRange(i, *to, from, {a, b, c});
+    noteRangeWrite(*to, a, c, widthOf(argument(2)));
     Op &op = emit(copyMemory(*to, *from, widthOf(argument(2))));
     op.a = a, op.b = b, op.c = c;
     return true;
@@ -166,6 +167,7 @@ bool Decoder::decodeGenericIntrinsic(CallBase &i, unsigned id) {
       return fail("this address space"), true;
     const Register a = use1(argument(0)), b = use1(argument(1)), c = use1(argument(2));
     checkRange(i, *to, std::nullopt, {a, b, c});
+    noteRangeWrite(*to, a, c, widthOf(argument(2)));
     Op &op = emit(setMemory(*to, widthOf(argument(2))));
     op.a = a, op.b = b, op.c = c;
     return true;

@@ -120,6 +120,8 @@ void Decoder::accessLeaves(bool isLoad, const Value *pointer, Type *type, Regist
       ++end;
     const Handler h = whole ? (isLoad ? handler.load(*space, leaf.width) : handler.store(*space, leaf.width))
                             : (isLoad ? oddLoad(*space, leaf.width) : oddStore(*space, leaf.width));
+    if (!isLoad)
+      noteWrite(*space, address, leaf.offset, uint64_t(end - k) * bytes);
     Op &op = emit(h);
     op.a = address;
     (isLoad ? op.d : op.b) = regs[k];
@@ -159,6 +161,7 @@ void Decoder::visitStoreInst(StoreInst &i) {
   const Register address = use1(pointer);
   if (!space || b.size() != 1 || isOdd(value->getType()))
     return fail("an atomic store of this type");
+  noteWrite(*space, address, 0, bytesOf(widthOf(value)));
   Op &op = emit(atomicStore(*space, widthOf(value)));
   op.a = address;
   op.b = b[0];
@@ -213,6 +216,7 @@ void Decoder::visitAtomicRMWInst(AtomicRMWInst &i) {
   if (!h)
     return fail(Twine("atomicrmw ") + AtomicRMWInst::getOperationName(i.getOperation()) + " of this type");
   const Register d = i.use_empty() ? kNoRegister : define(&i)[0];
+  noteWrite(*space, address, 0, layout.getTypeStoreSize(i.getType()));
   Op &op = emit(h);
   op.a = address;
   op.b = source[0];
@@ -226,6 +230,7 @@ void Decoder::visitAtomicCmpXchgInst(AtomicCmpXchgInst &i) {
   const Registers d = define(&i);
   if (failed() || !space || expected.size() != 1 || d.size() != 2 || isOdd(i.getCompareOperand()->getType()))
     return fail("cmpxchg of this type");
+  noteWrite(*space, address, 0, bytesOf(widthOf(i.getCompareOperand())));
   Op &op = emit(atomicCompareExchange(*space, widthOf(i.getCompareOperand())));
   op.a = address;
   op.b = expected[0];

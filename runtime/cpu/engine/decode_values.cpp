@@ -223,6 +223,20 @@ Op &Decoder::emit(Handler h) {
   return out->ops.back();
 }
 
+void Decoder::noteWrite(Space space, Register address, uint64_t offset, uint64_t bytes) {
+  if (!context.notesWrites || space != Space::Flat || failed())
+    return;
+  Op &op = emit(noteStore());
+  op.a = address, op.imm = offset, op.sub = uint32_t(bytes);
+}
+
+void Decoder::noteRangeWrite(Space space, Register address, Register length, Width lengthWidth) {
+  if (!context.notesWrites || space != Space::Flat || failed())
+    return;
+  Op &op = emit(noteRange(lengthWidth));
+  op.a = address, op.c = length;
+}
+
 void Decoder::emitLanes(Handler h, Operand d, Operand a, Operand b, Operand c, uint32_t sub, uint64_t imm) {
   if (!h)
     return fail("this combination of types");

@@ -45,6 +45,7 @@ struct KernelContext {
   std::string processor;      ///< of the target: "gfx90a"
   bool copiesAsync = false; ///< the module has asynchronous copies
   bool isTwin = false;      ///< the kernel calls hooks
+  bool notesWrites = false; ///< Launch::notes hears of what it writes
   uint32_t gfxMajor = 9;      ///< generation of the target: some cross-lane operations differ
   uint32_t fixedLdsBytes = 0; ///< group_segment_fixed_size
   LdsLayout lds;
@@ -168,6 +169,9 @@ private:
 
   // Emission.
   Op &emit(Handler h);
+  /// Before an operation that writes `bytes` bytes at register `address` plus `offset`.
+  void noteWrite(Space space, Register address, uint64_t offset, uint64_t bytes);
+  void noteRangeWrite(Space space, Register address, Register length, Width lengthWidth);
   /// Emits a lane loop over all registers of `d`, split into runs in which all operands are contiguous.
   void emitLanes(Handler h, Operand d, Operand a, Operand b = {}, Operand c = {}, uint32_t sub = 0, uint64_t imm = 0);
   void maskOdd(const Operand &d, llvm::Type *type);
@@ -212,9 +216,9 @@ private:
   Register resourceOf(const llvm::Value *resource);
   /// `at`: operand of the resource, `offsetAt`: of what follows it.
   BufferTarget findBuffer(llvm::CallBase &i, unsigned at, bool indexed, unsigned offsetAt, const BufferShape &shape);
-  /// A plain operation for the lanes that have `needed` bytes in range.
+  /// A plain operation for the lanes that have `needed` bytes in range, and that writes so many.
   Op &emitInBuffer(const BufferTarget &target, uint64_t needed, Handler run,
-                   std::vector<std::pair<Register, Width>> results);
+                   std::vector<std::pair<Register, Width>> results, uint32_t written = 0);
   void repack(llvm::ArrayRef<RepackLeaf> from, llvm::ArrayRef<RepackLeaf> to);
   void checkBufferStore(llvm::CallBase &i, const BufferTarget &target, llvm::ArrayRef<RepackLeaf> pieces);
 

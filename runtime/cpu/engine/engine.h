@@ -23,8 +23,9 @@
 
 namespace wavesan::cpu {
 
-class LaneOrder; // lane_order.h
-class Trial;     // trial.h
+class LaneOrder;  // lane_order.h
+class Trial;      // trial.h
+class WriteNotes; // write_notes.h
 
 /// Lanes are bits: lane i is bit i. Waves of 32 use the low half.
 using LaneMask = uint64_t;
@@ -179,6 +180,8 @@ struct Launch {
   /// independent (independence.h), and neither `forced` nor `perturb` asks for an order; those of checked kernels on
   /// trial (trial.h).
   uint32_t threads = 1;
+  /// Hears of all global memory before the dispatch writes to it; null: nobody asks. Kernels are decoded anew for it.
+  const WriteNotes *notes = nullptr;
   /// Trial::Memory; null: all that can be mapped.
   std::function<bool(uint64_t address, uint64_t bytes)> trialMemory = nullptr;
   /// Called on each of several threads; calls its argument.

@@ -90,6 +90,10 @@ Handler oddLoad(Space, Width);  ///< one register of `sub` bytes, zero-extended
 Handler oddStore(Space, Width); ///< one register, low `sub` bytes
 Handler copyMemory(Space to, Space from, Width length); ///< memcpy, memmove: a: to, b: from, c: length
 Handler setMemory(Space to, Width length);              ///< a: to, b: i8 value, c: length
+// Before what writes (write_notes.h), where somebody asks. No time passes.
+Handler noteStore();              ///< a: address (u64), imm: offset, sub: bytes
+Handler noteRange(Width length);  ///< a: address (u64), c: length
+void noteLanes(Wave &, Register address, uint64_t offset, uint64_t bytes);
 // Through buffer resources (buffer_resource.h).
 Handler makeResource(); ///< a: base (u64), b: stride and swizzling (u16), c: records (u32), sub: flags (u32); d: u128
 Handler findInBuffer(); ///< a: resource (u128), b: offset, c: scalar offset, sub: index or kNoRegister, extra: BufferShape;
@@ -98,6 +102,7 @@ Handler inBuffer();     ///< a: bytes in range, imm: how many of them a lane mus
 struct InBuffer {
   Op op; ///< a plain memory operation
   std::vector<std::pair<Register, Width>> results; ///< zero in lanes that take no part
+  uint32_t noted = 0; ///< bytes that it writes and that are noted before
 };
 // Asynchronous copies (copies.h).
 Handler issueCopy();   ///< a: global addresses, b: LDS addresses, imm: offset of both, extra: CopyShape; c: bytes in range

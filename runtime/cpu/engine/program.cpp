@@ -17,6 +17,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 namespace wavesan::cpu {
 
@@ -94,7 +95,7 @@ private:
   std::string target;
   ResidencyPool pool;
   std::mutex mutex; // guards all below, and decoding (the LLVM context is not thread-safe)
-  std::map<std::pair<std::string, uint32_t>, std::unique_ptr<Kernel>> kernels;
+  std::map<std::tuple<std::string, uint32_t, bool>, std::unique_ptr<Kernel>> kernels;
   std::vector<std::unique_ptr<std::string>> messages;
 
   const llvm::Function *kernelFunction(std::string_view name) const {
@@ -110,7 +111,7 @@ private:
     const llvm::StringRef cpu = f.getFnAttribute("target-cpu").getValueAsString();
     return gfxMajorOf(cpu.empty() ? std::string_view(target) : std::string_view(cpu.data(), cpu.size())) >= 10 ? 32 : 64;
   }
-  Kernel &kernel(const llvm::Function &f, uint32_t fixedLdsBytes);
+  Kernel &kernel(const llvm::Function &f, uint32_t fixedLdsBytes, bool notesWrites);
   const engine::Function *decode(Kernel &k, const llvm::Function &f);
   std::optional<Outcome> runOnTrial(LaunchState &state, const Shape &shape, Kernel &k);
   std::string checkLaunch(const Launch &launch, const Kernel &k) const;
@@ -120,9 +121,9 @@ private:
   static const engine::Function *functionAt(LaunchState &state, uint64_t address, const char **error);
 };
 
-Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
+Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes, bool notesWrites) {
   std::lock_guard lock(mutex);
-  auto &slot = kernels[{f.getName().str(), fixedLdsBytes}];
+  auto &slot = kernels[{f.getName().str(), fixedLdsBytes, notesWrites}];
   if (!slot) {
     slot = std::make_unique<Kernel>();
     KernelContext &c = slot->context;
@@ -131,6 +132,7 @@ Kernel &ProgramImpl::kernel(const llvm::Function &f, uint32_t fixedLdsBytes) {
     c.gfxMajor = gfxMajorOf(target);
     c.copiesAsync = engine::usesAsynchronousCopies(module->module());
     c.isTwin = f.getName().ends_with(abi::kTwinSuffix);
+    c.notesWrites = notesWrites;
     c.processor = target.substr(0, target.find(':'));
     c.fixedLdsBytes = fixedLdsBytes;
     c.lds = layOutLds(f, fixedLdsBytes);
@@ -243,7 +245,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   const llvm::Function *f = kernelFunction(launch.kernel);
   if (!f)
     return {Outcome::InvalidLaunch, "the device module does not define the kernel" + suffix};
-  Kernel &k = kernel(*f, launch.fixedLdsBytes);
+  Kernel &k = kernel(*f, launch.fixedLdsBytes, launch.notes != nullptr);
   if (std::string error = checkLaunch(launch, k); !error.empty())
     return {Outcome::InvalidLaunch, error + suffix};
 

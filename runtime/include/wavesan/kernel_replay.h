@@ -149,7 +149,7 @@ typedef struct wavesan_replay_payload {
   uint32_t active_contexts;  /* EXIT: bit c: context c took part in the pass */
 
   /* SNAPSHOT, RESTORE. */
-  uint64_t bytes, regions; /* saved; RESTORE EXIT: bytes that differed and were written back */
+  uint64_t bytes, regions; /* kept, at most: that many have room (see copied_bytes); RESTORE EXIT: bytes that differed and were written back */
   uint64_t nanoseconds;    /* ENTER: predicted; EXIT: taken */
 
   /* PASS EXIT, with SCHEDULE_PERTURBATION: the seed of the wave scheduler, the one of the options plus current_pass. */
@@ -171,6 +171,10 @@ typedef struct wavesan_replay_payload {
 
   /* PASS EXIT, with ACCESS_TRACE: how many of `accesses` are those of each dispatch, in their order: range_dispatches numbers, one if that is 0. */
   const uint64_t *dispatch_accesses;
+
+  /* SNAPSHOT EXIT, RESTORE EXIT: of the snapshot's `bytes`, those that have been copied so far. All of them; or on the CPU agent, where each chunk of
+   * 64 KiB is copied when it is first written, those of the chunks that have been written. */
+  uint64_t copied_bytes;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

@@ -8,6 +8,8 @@
 
 #include "wavesan/abi/hooks.h"
 
+#include <atomic>
+
 namespace wavesan::abi {
 
 /// Memory that a replay has put where the recorded program had it, and the name it had in reports.
@@ -56,6 +58,21 @@ struct ShadowWindow {
 };
 inline constexpr uint64_t kShadowWindowUnit = 64 * 1024;
 
+/// What somebody wants to know, and to keep, of memory that is written: chunk by chunk, counted from the begin of its region.
+/// `regions` are in the order of addresses and do not overlap.
+struct WriteRecord {
+  static constexpr uint64_t kChunk = 64 * 1024;
+  enum State : uint8_t { Untouched, Saving, Touched };
+  struct Region {
+    uint64_t begin, bytes;
+    uint8_t *copy;               ///< gets what a chunk held before the first write; null: nobody needs it
+    std::atomic<uint8_t> *state; ///< State of each chunk. Only goes up
+  };
+  const Region *regions = nullptr;
+  uint64_t count = 0;
+  std::atomic<uint32_t> holders{0}; ///< dispatches and copies that may still use it. Grows only while the agent has it
+};
+
 /// Exported by the CPU agent, and by it alone: `const CpuAgent *wavesan_cpu_agent(void)`.
 struct CpuAgent {
   uint32_t version; ///< kAbiVersion
@@ -64,6 +81,11 @@ struct CpuAgent {
   /// Dispatches from now on record accesses to this memory and leave others out, as if they were not there; null: all.
   /// Copied. For a caller that has the agent to itself.
   void (*setShadowWindow)(const ShadowWindow *);
+  /// From now on all that dispatches, copies and fills write through the agent is put into the record before it is written. Not
+  /// noticed: what the host writes through pointers, and what goes to these bytes by another address. Thread-safe.
+  void (*addWriteRecord)(WriteRecord *);
+  /// Not by those that begin from now on; see holders. Thread-safe.
+  void (*removeWriteRecord)(WriteRecord *);
 };
 inline constexpr char kCpuAgentSymbol[] = "wavesan_cpu_agent";
 
