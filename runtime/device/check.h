@@ -157,8 +157,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
   const Operation op(uniform(operation));
   record = uniform(record);
   const Observer o = observe(record, op);
-  if (__builtin_expect(o.shape.delays(), 0)) // changes nothing that has been observed
-    delay(again(record), Operation(again(op.bits)).site());
+  if (__builtin_expect(o.shape.delays(), 0))
+    return delay(again(record), Operation(again(op.bits)).site());
   // The lanes of a wave execute one instruction together: all read the same number, then all write the same.
   auto *checked = &ldsAt<abi::WaveRecord>(record)->checked;
   storeShared(checked, loadShared(checked) + 1);

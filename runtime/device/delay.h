@@ -7,6 +7,8 @@
 // as that surely takes to be made. Within a workgroup it waits anew behind each barrier, and no longer than until the
 // first arrives at the barrier or ends; between workgroups once. One of the two waves is slow: it sleeps in front of
 // all its other accesses, too, while the other one is at work. All other waves sleep now and then, as the seed says.
+// Nothing is checked in such a pass: nobody wants its findings, and from the first's coming to its access little time
+// passes until it is made.
 // Every wait is bounded: nothing that the program waits for can be missed for ever. What is stored here, nothing of the
 // program reads.
 #ifndef WAVESAN_DEVICE_DELAY_H
@@ -37,7 +39,7 @@ WAVESAN_INLINE bool hasStopped(uint32_t stateOffset, uint32_t wave, uint32_t epo
   return loadShared(&recordOf(stateOffset, wave)->endEpoch) != 0 || next.end() > last.end();
 }
 
-/// In front of an access. `recordOffset`: of the wave's record; the dispatch has Delays.
+/// In place of the check of an access. `recordOffset`: of the wave's record; the dispatch has Delays.
 WAVESAN_INLINE void delay(uint32_t recordOffset, uint32_t site) {
   auto *record = ldsAt<abi::WaveRecord>(recordOffset);
   const Shape shape(uniform(record->shape));
@@ -64,7 +66,8 @@ WAVESAN_INLINE void delay(uint32_t recordOffset, uint32_t site) {
     if (slow)
       left = left < uniform(d.of->lag) ? left : uniform(d.of->lag);
   } else {
-    const uint32_t turn = uniform(loadShared(&record->checked)) + uniform(loadShared(&record->globalChecked));
+    const uint32_t turn = uniform(loadShared(&record->checked)) + 1;
+    storeShared(&record->checked, turn);
     const uint32_t hash = uniform(
         core::hashKey(uint64_t(uniform(d.of->seed)) << 32 ^
                       uint64_t(uniform(head->workgroup[0]) * 0x9e3779b9u + uniform(head->workgroup[1]) * 0x85ebca6bu +

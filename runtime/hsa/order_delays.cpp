@@ -21,6 +21,17 @@ abi::DelayedSide sideOf(const abi::Schedule::Side &from) {
 
 } // namespace
 
+uint32_t lastSiteOf(const abi::SiteTableView &sites, uint32_t site) {
+  if (site + 1 >= sites.siteCount())
+    return site;
+  const abi::SiteEntry own = sites.site(site), next = sites.site(site + 1);
+  const bool ranges = own.kind == uint32_t(abi::SiteKind::Range) && next.kind == own.kind;
+  return ranges && own.frame == next.frame && sites.string(own.opcode) == sites.string(next.opcode) &&
+                 abi::accessBits(own.info) == abi::kAccessRead && abi::accessBits(next.info) == abi::kAccessWrite
+             ? site + 1
+             : site;
+}
+
 abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
                       const abi::Schedule::Side &second) {
   abi::Delays delays{};

@@ -7,8 +7,13 @@
 
 #include "wavesan/abi/delays.h"
 #include "wavesan/abi/replay.h"
+#include "wavesan/abi/site_table.h"
 
 namespace wavesan::hsa {
+
+/// The site that is the last in front of the access of `site`: a copy has two, and the wave must not be late between
+/// them and what they stand for.
+uint32_t lastSiteOf(const abi::SiteTableView &sites, uint32_t site);
 
 /// `preferFirst`: the wave of `first` does everything else early, else late.
 abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,

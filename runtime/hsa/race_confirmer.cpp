@@ -55,7 +55,8 @@ void RaceConfirmer::pass(PacketHost &host, uint64_t number, uint32_t seed, const
   host.setDelays(nullptr);
 }
 
-report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch) {
+report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const Kernel &kernel,
+                                            const DispatchRace &race, uint64_t dispatch) {
   if (const char *why = whyNotForced(race.record, race.race))
     return {.reason = why};
   if (Tried.fetch_add(1, std::memory_order_relaxed) >= MostRaces)
@@ -63,9 +64,12 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   const Snapshot &before = host.memory();
   // Of LDS, a record names one workgroup.
   const bool lds = race.record.space == uint32_t(abi::RaceSpace::Lds);
-  const abi::Schedule::Side current = sideOf(race.record.current, race.record.workgroup),
-                            previous = sideOf(race.record.previous,
-                                              lds ? race.record.workgroup : race.record.previousWorkgroup);
+  abi::Schedule::Side current = sideOf(race.record.current, race.record.workgroup),
+                      previous =
+                          sideOf(race.record.previous, lds ? race.record.workgroup : race.record.previousWorkgroup);
+  if (ByDelays)
+    for (abi::Schedule::Side *side : {&current, &previous})
+      side->site = lastSiteOf(kernel.object->sites(), side->site);
   OutputGroup groups[2] = {OutputGroup(before), OutputGroup(before)};
   std::optional<OutputGroup::Place> place;
   report::Confirmation result{.seed = FirstSeed};
@@ -98,7 +102,8 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   return result;
 }
 
-void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch) {
+void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const Kernel &kernel, const std::vector<DispatchRace> &races,
+                            uint64_t dispatch) {
   if (std::none_of(races.begin(), races.end(), [](const DispatchRace &race) { return race.isNew; }))
     return;
   // The program sees what the first pass left.
@@ -111,7 +116,7 @@ void RaceConfirmer::confirm(Tool &tool, PacketHost &host, const std::vector<Disp
       continue;
     tool.findings.confirmed(race, why             ? report::Confirmation{.reason = why}
                                   : host.failed() ? report::Confirmation{.reason = "the dispatch failed"}
-                                                  : verdict(tool, host, race, dispatch));
+                                                  : verdict(tool, host, kernel, race, dispatch));
     passed = true;
   }
   if (why || !passed)

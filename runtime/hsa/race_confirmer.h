@@ -32,13 +32,15 @@ public:
   bool wants(const Kernel &kernel) const;
   /// After the first pass of `host`, whose races these are. Reports a verdict for each that is new. Afterwards memory is
   /// as the first pass left it.
-  void confirm(Tool &tool, PacketHost &host, const std::vector<DispatchRace> &races, uint64_t dispatch);
+  void confirm(Tool &tool, PacketHost &host, const Kernel &kernel, const std::vector<DispatchRace> &races,
+               uint64_t dispatch);
 
 private:
   /// One pass under a seed, the access of `first` before that of `second`.
   void pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
             const abi::Schedule::Side &second);
-  report::Confirmation verdict(Tool &tool, PacketHost &host, const DispatchRace &race, uint64_t dispatch);
+  report::Confirmation verdict(Tool &tool, PacketHost &host, const Kernel &kernel, const DispatchRace &race,
+                               uint64_t dispatch);
 
   const bool On;
   const uint64_t FirstSeed;

@@ -69,7 +69,7 @@ bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, 
     if (capsule)
       tool.capsules.end(tool.findings, *kernel, std::move(*capsule), host.memory(), races);
     if (confirms)
-      tool.confirmer.confirm(tool, host, races, dispatch);
+      tool.confirmer.confirm(tool, host, *kernel, races, dispatch);
   } else {
     declined("no_twin");
   }

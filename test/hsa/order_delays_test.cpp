@@ -3,7 +3,10 @@
 #include "order_delays.h"
 
 #include <gtest/gtest.h>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace wavesan::hsa {
 
@@ -48,6 +51,34 @@ TEST(OrderDelays, Times) {
   EXPECT_GE(settles.size(), 4u);
   EXPECT_EQ(seeds.size(), 8u);
   EXPECT_NE(delaysFor(1, true, kOne, kOther).seed, delaysFor(uint64_t(1) << 32 | 2, true, kOne, kOther).seed);
+}
+
+// A copy has a site for what it reads and one for what it writes, whose checks come one behind the other.
+TEST(OrderDelays, SitesOfOneInstruction) {
+  abi::SiteTableBuilder t;
+  const abi::StringRef32 file = t.intern("app.hip"), k = t.intern("k()"), none = t.intern("");
+  t.frames.push_back({k, file, 5, 1, abi::kNoFrame});
+  t.frames.push_back({k, file, 6, 1, abi::kNoFrame});
+  const auto site = [&](abi::SiteKind kind, uint32_t bits, uint32_t frame, const char *opcode) {
+    t.sites.push_back({uint32_t(kind), abi::accessInfo(bits, kind == abi::SiteKind::Range ? 0 : 4), frame, none,
+                       t.intern(opcode), none});
+  };
+  constexpr uint32_t R = abi::kAccessRead, W = abi::kAccessWrite;
+  site(abi::SiteKind::Range, R, 0, "memcpy");
+  site(abi::SiteKind::Range, W, 0, "memcpy");
+  site(abi::SiteKind::Range, R, 1, "memcpy");
+  site(abi::SiteKind::Range, W, 0, "memcpy");
+  site(abi::SiteKind::Access, R, 0, "load");
+  site(abi::SiteKind::Access, W, 0, "store");
+  site(abi::SiteKind::Range, R, 1, "memcpy");
+  const std::string bytes = t.finish();
+  std::string error;
+  const std::optional<abi::SiteTableView> sites = abi::parseSiteTable(bytes, error);
+  ASSERT_TRUE(sites) << error;
+  std::vector<uint32_t> last;
+  for (uint32_t i = 0; i < sites->siteCount(); ++i)
+    last.push_back(lastSiteOf(*sites, i));
+  EXPECT_EQ(last, (std::vector<uint32_t>{1, 1, 2, 3, 4, 5, 6}));
 }
 
 } // namespace wavesan::hsa

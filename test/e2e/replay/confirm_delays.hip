@@ -87,9 +87,35 @@ __global__ void mixed(int *data) {
     data[0] = harmless + decisive;
 }
 
+// Copies and fills, which are checked once and take longer than one access.
+struct Eight {
+  int of[8];
+};
+// CHECK: kernel copies(
+// CHECK: wavesan: confirmed: {{.*}}, dispatch 7
+__global__ void copies(const Eight *in, Eight *out) {
+  __shared__ Eight tile[kSize];
+  int tid = threadIdx.x;
+  tile[tid] = in[tid];
+  out[tid] = tile[kSize - 1 - tid];
+}
+
+// CHECK: kernel fills(
+// CHECK: wavesan: confirmed: {{.*}}, dispatch 8
+__global__ void fills(int *out) {
+  __shared__ int tile[kSize];
+  int tid = threadIdx.x;
+  if (tid == 0)
+    __builtin_memset(tile, 0, sizeof(tile));
+  if (tid == kSize - 1)
+    tile[3] = 7;
+  __syncthreads();
+  out[tid] = tile[tid];
+}
+
 // The one order is impossible: who is held goes on at last.
 // CHECK: kernel ordered(
-// CHECK: wavesan: not observed in 8 passes: race at {{.*}}, dispatch 7
+// CHECK: wavesan: not observed in 8 passes: race at {{.*}}, dispatch 9
 // CHECK-NOT: benign
 // CHECK-NOT: wavesan: {{confirmed|output|not}}
 __global__ void ordered(int *data) {
@@ -112,6 +138,9 @@ int main() {
   int *d = twin::onDevice(std::vector<int>(kSize + 1));
   float *e = twin::onDevice(std::vector<float>(2));
   int *f = twin::onDevice(std::vector<int>(1));
+  Eight *in = twin::onDevice(std::vector<Eight>(kSize, Eight{{1, 2, 3, 4, 5, 6, 7, 8}}));
+  Eight *h = twin::onDevice(std::vector<Eight>(kSize));
+  int *k = twin::onDevice(std::vector<int>(kSize));
   int *g = twin::onDevice(std::vector<int>(2));
   reversed<<<1, kSize>>>(a);
   rounds<<<1, kSize>>>(b);
@@ -119,6 +148,8 @@ int main() {
   agreed<<<1, kSize>>>(d);
   sums<<<8, kSize>>>(e);
   mixed<<<1, kSize>>>(f);
+  copies<<<1, kSize>>>(in, h);
+  fills<<<1, kSize>>>(k);
   ordered<<<2, 64>>>(g);
   // Each dispatch has happened once.
   size_t wrong = 0;
