@@ -202,6 +202,7 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     const abi::RaceRecord *otherWay = nullptr; ///< first record with the sides exchanged
     bool swapped;
     bool isNew;
+    bool valueHeld = true; ///< by all its records
     uint64_t count = 0;
   };
   const auto watched = Watched.find(dispatch);
@@ -223,6 +224,7 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       groups.push_back({.first = record, .swapped = key.swapped, .isNew = known == KnownRaces.end()});
     Group &group = groups[it->second];
     group.count += record->count;
+    group.valueHeld = group.valueHeld && (record->current.access & abi::kSideValueHeld) != 0;
     if (key.swapped != group.swapped && !group.otherWay)
       group.otherWay = record;
   }
@@ -237,6 +239,7 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
       race = buildRace(*(shown = group.otherWay), kernel, dispatch, Memory);
     race.occurrences = group.count;
     race.bothOrders = group.otherWay != nullptr;
+    race.valueHeld = group.valueHeld && !race.sameValue && race.order == report::Order::WriteAfterWrite;
     report::makePrintable(race);
     if (!group.isNew) {
       watched->second.races.push_back({*shown, std::move(race), false});

@@ -266,6 +266,8 @@ Race raceOf(const Value &value) {
     race.severity = value["severity"].named(kSeverities);
   if (value.has("sameValue"))
     race.sameValue = value["sameValue"].flag();
+  if (value.has("valueHeld"))
+    race.valueHeld = value["valueHeld"].flag();
   race.space = value["space"].named(kSpaces);
   race.order = value["order"].named(kOrders);
   race.situation = value["situation"].named(kSituations);

@@ -145,6 +145,8 @@ Json raceJson(const Race &race) {
               {"bytes", race.size}};
   if (race.sameValue)
     out["sameValue"] = true;
+  if (race.valueHeld)
+    out["valueHeld"] = true;
   if (!race.variable.empty())
     out["variable"] = race.variable;
   if (race.variableOffset)

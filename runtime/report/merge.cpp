@@ -78,6 +78,7 @@ Document mergeDocuments(std::vector<Document> documents) {
       // What one process has shown is not undone by another that has not seen it.
       if (race.confirmation && (!first.confirmation || race.confirmation->verdict < first.confirmation->verdict))
         first.confirmation = std::move(race.confirmation);
+      first.valueHeld = first.valueHeld && race.valueHeld;
       first.bothOrders = first.bothOrders || race.bothOrders || swapped(first) != swapped(race);
       first.occurrences = saturatingSum(first.occurrences, race.occurrences);
       if (!again)

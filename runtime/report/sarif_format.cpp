@@ -139,7 +139,7 @@ std::string resultText(const Race &race) {
   const std::string name = className(race.raceClass) + ": ";
   head.erase(0, head.find(name) + name.size());
   return head + " in kernel " + (race.kernel.empty() ? "unknown" : race.kernel) + ": " + reasonText(race) +
-         ". Fix: " + fixText(race) + ".";
+         (race.valueHeld ? ". " + valueNote(race) : "") + ". Fix: " + fixText(race) + ".";
 }
 
 Json resultJson(const Race &race, const std::string &directory) {
@@ -183,7 +183,9 @@ Json resultJson(const Race &race, const std::string &directory) {
     out["stacks"] = stacks;
   out["occurrenceCount"] = std::max<uint64_t>(race.occurrences, 1);
   if (race.confirmation)
-    out["properties"] = {{"confirmation", confirmationJson(*race.confirmation)}};
+    out["properties"]["confirmation"] = confirmationJson(*race.confirmation);
+  if (race.valueHeld)
+    out["properties"]["valueHeld"] = true;
   return out;
 }
 

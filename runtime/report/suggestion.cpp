@@ -263,4 +263,12 @@ std::string waveSizeNote(const Race &race) {
          "wave32";
 }
 
+std::string valueNote(const Race &race) {
+  if (!race.valueHeld)
+    return {};
+  return std::string("the bytes held this value already ") +
+         (race.occurrences == 1 ? "when the second store came" : "each time that a second store came") +
+         ": in this run it left them as they were, with other values the order decides";
+}
+
 } // namespace wavesan::report

@@ -232,6 +232,8 @@ std::string raceText(const Race &race, const TextOptions &options) {
   else
     text += accessSides(race, options);
   text += "  " + reasonText(race) + "\n";
+  if (std::string values = valueNote(race); !values.empty())
+    text += "  " + values + "\n";
   if (std::string note = waveSizeNote(race); !note.empty())
     text += "  " + note + "\n";
   text += "  " + colored("fix:", kAdvice, options) + " " + fixText(race) + "\n";

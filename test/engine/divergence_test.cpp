@@ -275,6 +275,45 @@ TEST(LaneClash, InactiveLanesDoNotCount) {
   EXPECT_FALSE(ldsClash("i32", "%address = and i32 %t, 0\n%value = lshr i32 %t, 4\n", 4, 16));
 }
 
+/// Lane t of 64 stores a value to the first bytes of LDS that hold 7 in each dword up to lane 3's.
+std::vector<bool> heldBefore(const std::string &value, uint32_t bytes) {
+  struct Asks final : Seen {
+    std::vector<bool> held;
+    void ldsAccess(WaveView &w, LaneMask, const uint32_t *, uint32_t, uint32_t, uint32_t) override {
+      for (uint32_t i = 0; i < 16; ++i)
+        w.lds[i] = i % 4 == 0 ? 7 : 0;
+      w.asksForValues = true;
+    }
+    void storeFollows(WaveView &, bool lds, uint32_t site, const HeldBytes &bytes) override {
+      EXPECT_TRUE(lds);
+      EXPECT_EQ(site, 9u);
+      for (auto [address, size] : {std::pair(0, 4), {4, 12}, {1, 2}, {12, 8}, {512, 4}})
+        held.push_back(bytes.held(uint64_t(address), uint32_t(size)));
+    }
+  } asks;
+  const auto info = std::to_string(abi::accessInfo(abi::kAccessWrite, bytes));
+  runSeen("@tile = internal addrspace(3) global [1024 x i8] poison, align 16\n"
+          "define amdgpu_kernel void @k(ptr addrspace(1) %ctx) {\n"
+          "  %state = alloca [64 x i8], align 8, addrspace(5)\n"
+          "  call void @__wavesan_kernel_begin(ptr addrspace(5) %state, ptr addrspace(1) %ctx)\n"
+          "  %t = call i32 @llvm.amdgcn.workitem.id.x()\n  %address = mul i32 %t, 4\n" +
+              value +
+              "  %p = getelementptr i8, ptr addrspace(3) @tile, i32 %address\n"
+              "  %i = ptrtoint ptr addrspace(3) %p to i32\n"
+              "  call void @__wavesan_lds_access(ptr addrspace(5) %state, i32 %i, i32 " +
+              info + ", i32 9, i32 0)\n  store i32 %value, ptr addrspace(3) %p, align 1\n  ret void\n}\n" +
+              kDeclarations,
+          asks, arguments(uint64_t(0)));
+  return asks.held;
+}
+
+TEST(HeldBytes, OfTheLanesThatWriteThem) {
+  // Dwords of four lanes; the fifth lane's holds something else. Bytes that nobody writes are not held.
+  EXPECT_EQ(heldBefore("  %value = add i32 7, 0\n", 4), (std::vector<bool>{true, true, true, false, false}));
+  EXPECT_EQ(heldBefore("  %first = icmp eq i32 %t, 2\n  %value = select i1 %first, i32 263, i32 7\n", 4),
+            (std::vector<bool>{true, false, true, false, false}));
+}
+
 /// `body` sees %t, %state, %i (LDS address of @tile as an integer) and %out with its generic form %g.
 std::vector<LaneClash> clashesOf(const std::string &body, void *out, Seen &seen) {
   runSeen(

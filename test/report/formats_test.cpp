@@ -6,6 +6,7 @@
 
 #include "wavesan/report/document.h"
 #include "wavesan/report/document_reader.h"
+#include "wavesan/report/merge.h"
 #include "wavesan/report/text_sink.h"
 
 #include <gtest/gtest.h>
@@ -216,6 +217,31 @@ TEST(Formats, Json) {
   EXPECT_EQ(s["uncheckedKernels"], Json::array({{{"kernel", "big()"}, {"reason", "too big"}, {"dispatches", 1}}}));
   EXPECT_EQ(s["suppressed"], Json::array({{{"suppression", "race:known (s.txt:1)"}, {"races", 4}}}));
   EXPECT_EQ(s["skippedSites"], Json::array({{{"reason", "inline asm"}, {"places", 2}}}));
+}
+
+TEST(Formats, ValueHeld) {
+  Document d = sampleDocument();
+  d.races[0].valueHeld = true;
+  const Json json = Json::parse(jsonText(d)), sarif = Json::parse(sarifText(d));
+  EXPECT_EQ(json["races"][0]["valueHeld"], true);
+  EXPECT_EQ(json["races"][0]["severity"], "error");
+  EXPECT_FALSE(json["races"][1].contains("valueHeld"));
+  const Json result = sarif["runs"][0]["results"][0];
+  EXPECT_EQ(result["properties"]["valueHeld"], true);
+  EXPECT_NE(result["message"]["text"].get<std::string>().find("held this value already"), std::string::npos);
+  EXPECT_EQ(result["level"], "error");
+  EXPECT_NE(raceText(d.races[0], {}).find("  the bytes held this value already"), std::string::npos);
+  EXPECT_EQ(raceText(d.races[1], {}).find("held this value"), std::string::npos);
+  std::string error;
+  std::optional<Document> read = parseDocument(jsonText(d), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_TRUE(read->races[0].valueHeld);
+  EXPECT_FALSE(read->races[1].valueHeld);
+  // Of two processes both must have seen it.
+  Document other = sampleDocument();
+  const Document merged = mergeDocuments({d, other}), both = mergeDocuments({d, d});
+  EXPECT_FALSE(merged.races[0].valueHeld);
+  EXPECT_TRUE(both.races[0].valueHeld);
 }
 
 void expectNoFailure(Severity severity, const std::string &name, uint64_t Summary::*count) {

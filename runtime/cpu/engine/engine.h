@@ -80,6 +80,7 @@ struct WaveView {
   LaneOrder *arms = nullptr;
   bool contested = false; ///< of an access hook: it may stand in one of such arms, and lanes are in another
   Trial *trial = nullptr; ///< of the dispatch; null: its workgroups run in one order
+  bool asksForValues = false; ///< set by the handler of a store's access hook: HookHandler::storeFollows() is wanted
 };
 
 /// Two lanes of one store that write different values to the same bytes.
@@ -87,6 +88,17 @@ struct LaneClash {
   uint64_t address; ///< of the first byte that both write: LDS offset, or generic address
   uint32_t size;    ///< bytes that both write, from there on
   uint8_t lanes[2]; ///< in the order of their numbers
+};
+
+/// What memory holds just before a store.
+class HeldBytes {
+public:
+  /// Whether the store writes what memory holds already to those of the `size` bytes that it writes. `address` as in
+  /// LaneClash.
+  virtual bool held(uint64_t address, uint32_t size) const = 0;
+
+protected:
+  ~HeldBytes() = default;
 };
 
 /// Receives the hook calls of a twin as wave-level operations. `exec` is the non-empty mask of calling lanes; arrays
@@ -114,6 +126,10 @@ public:
   /// is through an LDS pointer (`lds`).
   virtual void laneClash(WaveView &, const LaneClash &, bool /*lds*/, uint32_t /*info*/, uint32_t /*site*/,
                          uint32_t /*variable*/) {}
+  /// Before a store, if the access hook before it has asked (WaveView::asksForValues); no other wave of the workgroup
+  /// has executed since. Several stores of one text of inline assembly have all their hooks in front: their sites tell.
+  /// `lds`: the store is through an LDS pointer.
+  virtual void storeFollows(WaveView &, bool /*lds*/, uint32_t /*site*/, const HeldBytes &) {}
   /// Lanes do something that needs one another: a cross-lane operation, a wave barrier.
   virtual void lanesMeet(WaveView &, LaneMask) {}
   virtual void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) = 0;

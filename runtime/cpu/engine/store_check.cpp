@@ -5,11 +5,13 @@
 // just before the store: which lane wins is then of no interest.
 #include "handlers.h"
 #include "lanes.h"
+#include "memory_check.h"
 #include "workgroup.h"
 
 #include <algorithm>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace wavesan::cpu::engine {
 namespace {
@@ -118,6 +120,43 @@ template <class A> std::optional<LaneClash> compareSorted(const Stores &s, const
   return std::nullopt;
 }
 
+/// Compares what lanes are about to store with memory. Bytes that cannot be read are not held: the store itself will
+/// say so.
+template <class A> class Held final : public HeldBytes {
+public:
+  Held(const Stores &stores, const A *addresses) : S(stores), Addresses(addresses) {}
+  bool held(uint64_t address, uint32_t size) const override {
+    bool same = true, any = false;
+    forEachLane(S.lanes, [&](uint32_t i) { same = same && laneHolds(i, address, address + size, any); });
+    return same && any;
+  }
+
+private:
+  bool laneHolds(uint32_t lane, uint64_t begin, uint64_t end, bool &any) const {
+    for (const StoredLeaf &leaf : S.check.leaves) {
+      const uint64_t at = uint64_t(Addresses[lane]) + leaf.offset;
+      const uint64_t from = std::max(begin, at), to = std::min(end, at + leaf.bytes);
+      if (from >= to || leaf.offset + leaf.bytes > S.bytesOf(lane))
+        continue;
+      any = true;
+      const std::byte *stored = S.w.at<std::byte>(leaf.reg) + lane * bytesOf(leaf.width), *memory = pointer(from, to);
+      if (!memory || std::memcmp(memory, stored + (from - at), to - from) != 0)
+        return false;
+    }
+    return true;
+  }
+  const std::byte *pointer(uint64_t from, uint64_t to) const {
+    if constexpr (std::is_same_v<A, uint32_t>)
+      return to <= S.w.ldsBytes ? reinterpret_cast<const std::byte *>(S.w.lds + from) : nullptr;
+    else
+      return isBadFlat(flatBadness(from)) || isBadFlat(flatBadness(to - 1)) ? nullptr
+                                                                            : reinterpret_cast<const std::byte *>(from);
+  }
+
+  const Stores &S;
+  const A *Addresses;
+};
+
 template <class A> void checkRun(Wave &w, const Op &o) {
   const auto &check = *static_cast<const StoreCheck *>(o.extra);
   if (!w.group->launch->launch->hooks)
@@ -129,6 +168,10 @@ template <class A> void checkRun(Wave &w, const Op &o) {
     forEachLane(w.exec, [&](uint32_t i) { s.lanes |= LaneMask(s.written[i] != 0) << i; });
   }
   const A *address = w.at<A>(o.a);
+  if (std::exchange(w.asksForValues, false)) [[unlikely]] {
+    WaveView view = viewOf(w);
+    w.group->launch->launch->hooks->storeFollows(view, std::is_same_v<A, uint32_t>, check.site.site, Held(s, address));
+  }
   if (ascends(s, address)) [[likely]]
     return;
   A low = 0;

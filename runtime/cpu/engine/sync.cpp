@@ -268,6 +268,8 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
     if (barrier != 0) // else the operation itself is an error
       handler->namedBarrier(view, w.exec, operation, barrier, phase);
   }
+  if constexpr (isAccess || isRange)
+    w.asksForValues = view.asksForValues;
   // What follows is not executed: it may be what another workgroup has seen or done something to.
   if constexpr (which == Hook::GlobalAccess || which == Hook::GenericAccess || which == Hook::GlobalRange ||
                 which == Hook::GenericRange)

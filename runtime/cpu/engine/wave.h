@@ -92,6 +92,7 @@ struct Wave {
   int32_t quantum = 0; ///< memory and sync operations until the next switch
   /// No switch before the AtomicDone hook: what an atomic reads and writes must be what the hooks around it see.
   bool hold = false;
+  bool asksForValues = false; ///< as in WaveView
   int64_t fuel = 0;    ///< operations until the next look at the cancel flag
   Frame *frame = nullptr;
   Workgroup *group = nullptr;

@@ -65,25 +65,26 @@ public:
 
   void ldsAccess(WaveView &wave, LaneMask exec, const uint32_t *address, uint32_t info, uint32_t site,
                  uint32_t variable) override {
-    if (WorkgroupShadow *s = shadowOf(wave)) {
+    if (WorkgroupShadow *s = shadowForAccess(wave)) {
       checkLds(*s, wave, exec, address, abi::accessSize(info), info, site, variable);
       const bool one = (info & abi::kAccessOneInstruction) != 0;
       noteLdsIssued(*s, wave, one ? LdsQueue::Kind::One : LdsQueue::Kind::Compiled, abi::accessSize(info),
                     (info & abi::kAccessOfCopy) != 0);
       compareLanes(*s, wave, exec, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); }, info, site, true,
                    variable);
+      askForValues(*s, wave);
     }
   }
   void ldsRange(WaveView &wave, LaneMask exec, const uint32_t *address, const uint64_t *length, uint32_t info,
                 uint32_t site, uint32_t variable) override {
-    if (WorkgroupShadow *s = shadowOf(wave)) {
+    if (WorkgroupShadow *s = shadowForAccess(wave)) {
       checkLdsRange(*s, wave, exec, address, length, info, site, variable);
       noteLdsIssued(*s, wave, LdsQueue::Kind::Compiled, 0);
       compareLanes(*s, wave, exec, address, [&](unsigned lane) { return length[lane]; }, info, site, true, variable);
     }
   }
   void genericAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
-    WorkgroupShadow *s = shadowOf(wave);
+    WorkgroupShadow *s = shadowForAccess(wave);
     if (!s)
       return;
     const Places at = placesOf(wave, exec, address);
@@ -96,10 +97,11 @@ public:
     checkGlobal(wave, at.global, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
     if (at.lds && at.global)
       --s->counters.checkedAccesses; // one operation, whatever its lanes point to
+    askForValues(*s, wave);
   }
   void genericRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length, uint32_t info,
                     uint32_t site) override {
-    WorkgroupShadow *s = shadowOf(wave);
+    WorkgroupShadow *s = shadowForAccess(wave);
     if (!s)
       return;
     const Places at = placesOf(wave, exec, address);
@@ -114,10 +116,14 @@ public:
       --s->counters.checkedAccesses;
   }
   void globalAccess(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t site) override {
+    WorkgroupShadow *s = shadowForAccess(wave);
     checkGlobal(wave, exec, info, site, address, [&](unsigned) { return uint64_t(abi::accessSize(info)); });
+    if (s)
+      askForValues(*s, wave);
   }
   void globalRange(WaveView &wave, LaneMask exec, const uint64_t *address, const uint64_t *length, uint32_t info,
                    uint32_t site) override {
+    shadowForAccess(wave);
     checkGlobal(wave, exec, info, site, address, [&](unsigned lane) { return length[lane]; });
   }
   void atomicDone(WaveView &wave, LaneMask exec, const uint64_t *address, uint32_t info, uint32_t,
@@ -167,6 +173,13 @@ public:
     r.previous = {site, uint16_t(wave.wave), clash.lanes[0], bits};
     r.current = {site, uint16_t(wave.wave), clash.lanes[1], bits};
     report(*s, r);
+  }
+
+  void storeFollows(WaveView &wave, bool lds, uint32_t site, const HeldBytes &held) override {
+    if (WorkgroupShadow *s = shadowOf(wave))
+      s->values.compare(site, [&](uint64_t address, uint32_t size, bool inLds) {
+        return held.held(inLds && !lds ? reinterpret_cast<uint64_t>(wave.lds) + address : address, size);
+      });
   }
 
   void barrierArrive(WaveView &wave, LaneMask exec, uint32_t site) override {
@@ -326,6 +339,14 @@ private:
   static void noteGeneration(WorkgroupShadow &s, uint32_t wave) {
     s.state.waves[wave].generation = s.order->wave(wave).generation[kLds] - core::slotGeneration(0);
   }
+  /// Call once when an access begins: what an earlier one asked for in vain is of no interest any more.
+  static WorkgroupShadow *shadowForAccess(const WaveView &wave) {
+    WorkgroupShadow *s = shadowOf(wave);
+    if (s && s->values.asked()) [[unlikely]]
+      s->values.forget();
+    return s;
+  }
+  static void askForValues(const WorkgroupShadow &s, WaveView &wave) { wave.asksForValues = s.values.asked(); }
   static bool byLanguage(const WorkgroupShadow &s) { return (s.context->flags & abi::kContextLanguageOrder) != 0; }
   static WorkgroupShadow::Lanes &lanesOf(WorkgroupShadow &s, const WaveView &wave) {
     auto &lanes = s.lanes[wave.wave];

@@ -9,6 +9,7 @@
 #include "global_check.h"
 #include "lane_history.h"
 #include "named_barrier_order.h"
+#include "stored_values.h"
 #include "wavesan/core/lds_access.h"
 #include "wavesan/core/race_table.h"
 
@@ -42,6 +43,7 @@ struct WorkgroupShadow {
   bool orderedByAtomics = false; ///< a wave has learnt of another's LDS accesses through an atomic, or a named barrier
   uint64_t evictions = 0;              ///< records that cells of this workgroup lost
   DivergenceCheck divergence;
+  StoredValues values; ///< of the store that its wave executes next
   /// Of a wave whose lanes are compared with one another.
   struct Lanes {
     LaneOrder language;                  ///< by the language (kContextLanguageOrder)
@@ -89,6 +91,7 @@ struct WorkgroupShadow {
     waveCount = waves;
     order.emplace(workgroup, waves);
     ldsSync.clear();
+    values.forget();
     named.reset();
     orderedByAtomics = false;
     evictions = 0;
@@ -135,6 +138,12 @@ constexpr bool isOfOrder(abi::RaceClass c) {
   return c == abi::RaceClass::Race || c == abi::RaceClass::MissingFence || c == abi::RaceClass::ScopeTooSmall;
 }
 
+/// True if a report is of two stores whose values can be compared.
+constexpr bool isOfPlainStores(const abi::RaceRecord &r) {
+  return isOfOrder(abi::RaceClass(r.raceClass)) && r.current.access == abi::kAccessWrite &&
+         r.previous.access == abi::kAccessWrite;
+}
+
 /// Not reported: conflicts that a release which could not be kept may have ordered. The summary counts such releases.
 inline void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
   if (shadow.dispatch && shadow.dispatch->trial())
@@ -143,8 +152,12 @@ inline void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
     return;
   ++shadow.counters.racesSeen;
   HostMemory memory;
-  if (!core::addRace(memory, reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable), r))
+  auto *table = reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable);
+  const bool values = isOfPlainStores(r), isFirst = values && !core::findRace(memory, table, r.key);
+  if (!core::addRace(memory, table, r))
     ++shadow.counters.racesDropped;
+  else if (values)
+    shadow.values.reported(*core::findRace(memory, table, r.key), isFirst, r);
 }
 
 } // namespace wavesan::cpu

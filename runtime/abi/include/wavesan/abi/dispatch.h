@@ -67,12 +67,16 @@ inline constexpr uint32_t kNoSite = 0x3fffffffu;
 /// device; whoever reads the table resolves it.
 inline constexpr uint32_t kLinearWorkgroup = 0xffffffffu;
 
+/// In RaceSide::access of a record's current side, a plain store: each time so far the bytes held already what it was
+/// about to write. Only the CPU agent's own hooks see values.
+inline constexpr uint8_t kSideValueHeld = 0x80;
+
 /// One side of a conflict.
 struct RaceSide {
   uint32_t site;  ///< id in the code object's site table
   uint16_t wave;  ///< index in the workgroup
   uint8_t lane;   ///< index in the wave
-  uint8_t access; ///< AccessBits
+  uint8_t access; ///< AccessBits, kSideValueHeld
 };
 static_assert(sizeof(RaceSide) == 8);
 

@@ -55,6 +55,21 @@ template <class Memory> inline bool addRace(Memory &m, abi::RaceTable *table, co
   return false;
 }
 
+/// The entry of a key, or null. `Memory`: as above.
+template <class Memory> inline abi::RaceRecord *findRace(Memory &m, abi::RaceTable *table, uint64_t key) {
+  auto *records = reinterpret_cast<abi::RaceRecord *>(table + 1);
+  const uint32_t mask = table->capacity - 1;
+  uint32_t at = hashKey(key) & mask;
+  for (uint32_t probe = 0; probe < abi::kMaxProbes && probe < table->capacity; ++probe, at = (at + 1) & mask) {
+    const uint64_t found = m.load64(&records[at].key);
+    if (found == key)
+      return records + at;
+    if (found == 0)
+      break;
+  }
+  return nullptr;
+}
+
 } // namespace wavesan::core
 
 #endif // WAVESAN_CORE_RACE_TABLE_H

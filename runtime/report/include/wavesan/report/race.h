@@ -153,6 +153,8 @@ struct Race {
   Access previous;                                   ///< the one before it
   uint64_t occurrences = 1;                          ///< conflicts with these positions so far, this one included
   bool sameValue = false; ///< both sides always write the same to the bytes that both write
+  /// Two plain stores: each time, memory held already what the second one wrote. Of this run only.
+  bool valueHeld = false;
   bool bothOrders = false;                           ///< the two sides were also seen the other way round
   uint64_t processes = 1;                            ///< processes that reported it; more than 1 only in merged reports
 

@@ -17,6 +17,8 @@ std::string reasonText(const Race &race);
 std::string fixText(const Race &race);
 /// A remark on wave sizes where it matters, else empty.
 std::string waveSizeNote(const Race &race);
+/// Race::valueHeld, or empty.
+std::string valueNote(const Race &race);
 
 } // namespace wavesan::report
 
