@@ -3,33 +3,21 @@
 //
 // Delays of the device runtime (runtime/device/delay.h), compiled for the host: who sleeps how often, and what ends it.
 // Other waves act while one sleeps.
-#include "amdgcn_on_host.h"
+#include "device_on_host.h"
 
-#include <cstring>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <vector>
-
-#include "hooks.cpp"
 
 namespace wavesan {
 namespace {
 
 using namespace test;
 
-constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 16;
 constexpr uint32_t kWaves = 3, kFirstSite = 11, kSecondSite = 12, kOtherSite = 13;
 constexpr uint32_t kSettle = 5, kLag = 20, kMost = 100;
 constexpr uint32_t kStore = abi::accessInfo(abi::kAccessWrite, 4);
 
-class Delay : public testing::Test {
+class Delay : public WithLds {
 protected:
-  static void SetUpTestSuite() {
-    void *lds = mmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    ASSERT_EQ(lds, reinterpret_cast<void *>(kLdsAt)) << "no memory at the addresses that stand for LDS";
-  }
-  static void TearDownTestSuite() { munmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes); }
   void TearDown() override { asleep = nullptr; }
 
   /// Wave 0 of this workgroup, number 7, before wave 1.
@@ -48,24 +36,11 @@ protected:
     raceTable()->capacity = kCapacity;
     Context.raceTable = uint64_t(Table.data());
     Context.counters = uint64_t(&Counters);
-    Context.ldsStateOffset = kLdsAt;
     Context.ldsBytes = 256;
     Context.granuleLog2 = 2;
-    Context.waveSize = 1;
-    Context.workgroupSize[0] = Context.wavesPerWorkgroup = kWaves;
-    Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
-    Context.gridSize[0] = 8 * kWaves;
-    std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
-    std::barrier<> all(kWaves);
-    meeting = &all;
-    std::vector<std::thread> threads;
-    for (uint32_t w = 0; w < kWaves; ++w)
-      threads.emplace_back([this, w] {
-        workItem = w;
-        __wavesan_kernel_begin(state(w), (device::Global<abi::DispatchContext> *)&Context);
-      });
-    for (std::thread &t : threads)
-      t.join();
+    setShape(Context, 8, kWaves);
+    spoilLds();
+    beginWorkgroup(Context, 7, kWaves, [this](uint32_t w) { return state(w); });
   }
   device::PrivateState *state(uint32_t wave) { return (device::PrivateState *)&States[wave]; }
   abi::RaceTable *raceTable() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }

@@ -3,16 +3,11 @@
 //
 // The device runtime's hooks, compiled for the host with waves of one lane, against the detector of runtime/core on
 // random programs: the same conflicts, the same counters, with cells in LDS and in the slot pool.
-#include "amdgcn_on_host.h"
+#include "device_on_host.h"
 
-#include <cstring>
-#include <gtest/gtest.h>
 #include <map>
 #include <random>
-#include <sys/mman.h>
 #include <vector>
-
-#include "hooks.cpp"
 
 #include "workgroup_model.h"
 
@@ -21,8 +16,6 @@ namespace {
 
 using namespace test;
 using namespace device;
-
-constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 20;
 
 /// One workgroup of the device runtime.
 class DeviceWorkgroup {
@@ -39,25 +32,11 @@ public:
       Context.slotCount = 2;
       Context.slotBytes = uint32_t(Pool.size() / 2);
     }
-    Context.ldsStateOffset = kLdsAt;
     Context.ldsBytes = ldsBytes;
     Context.granuleLog2 = granuleLog2;
-    Context.waveSize = 1;
-    Context.workgroupSize[0] = waves;
-    Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
-    Context.gridSize[0] = 8 * waves; // this is workgroup 7 (amdgcn_on_host.h)
-    Context.wavesPerWorkgroup = waves;
-    std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
-    std::barrier<> all(waves);
-    meeting = &all;
-    std::vector<std::thread> threads;
-    for (uint32_t w = 0; w < waves; ++w)
-      threads.emplace_back([this, w] {
-        workItem = w;
-        __wavesan_kernel_begin(state(w), (device::Global<abi::DispatchContext> *)&Context);
-      });
-    for (std::thread &t : threads)
-      t.join();
+    setShape(Context, 8, waves);
+    spoilLds();
+    beginWorkgroup(Context, 7, waves, [this](uint32_t w) { return state(w); });
   }
   device::PrivateState *state(uint32_t wave) { return (device::PrivateState *)&States[wave]; }
   abi::RaceTable *raceTable() { return reinterpret_cast<abi::RaceTable *>(Table.data()); }
@@ -78,14 +57,8 @@ public:
   std::vector<char> Pool, Table;
 };
 
-class DeviceRuntime : public testing::Test {
+class DeviceRuntime : public WithLds {
 protected:
-  static void SetUpTestSuite() {
-    void *lds = mmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    ASSERT_EQ(lds, reinterpret_cast<void *>(kLdsAt)) << "no memory at the addresses that stand for LDS";
-  }
-  static void TearDownTestSuite() { munmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes); }
 };
 
 struct Key {

@@ -3,18 +3,13 @@
 //
 // The device runtime's check of global memory, compiled for the host with waves of one lane: workgroups of one dispatch
 // in a given interleaving, pattern by pattern.
-#include "amdgcn_on_host.h"
+#include "device_on_host.h"
 
 #include <algorithm>
-#include <cstring>
-#include <gtest/gtest.h>
 #include <map>
 #include <memory>
 #include <set>
-#include <sys/mman.h>
 #include <vector>
-
-#include "hooks.cpp"
 
 namespace wavesan {
 namespace {
@@ -22,7 +17,7 @@ namespace {
 using namespace test;
 using namespace device;
 
-constexpr uint64_t kLdsAt = 0x100000, kLdsBytes = 1 << 20, kLdsOfGroup = 1 << 14;
+constexpr uint64_t kLdsOfGroup = 1 << 14;
 
 /// A dispatch of workgroups with `waves` waves each.
 class Dispatch {
@@ -33,12 +28,7 @@ public:
     raceTable()->capacity = kCapacity;
     Context.raceTable = uint64_t(Table.data());
     Context.counters = uint64_t(&Counters);
-    Context.ldsStateOffset = kLdsAt;
-    Context.waveSize = 1;
-    Context.wavesPerWorkgroup = waves;
-    Context.workgroupSize[0] = waves;
-    Context.workgroupSize[1] = Context.workgroupSize[2] = Context.gridSize[1] = Context.gridSize[2] = 1;
-    Context.gridSize[0] = groups * waves;
+    setShape(Context, groups, waves);
     Context.globalMemory = uint64_t(&Global);
     Global.waveBits = uint32_t(std::bit_width(waves - 1));
     Global.generationBits = 20;
@@ -57,20 +47,10 @@ public:
     Global.keys = uint64_t(memory->data());
     Global.pages = Global.keys + pagesAt;
     Global.order = Global.keys + orderAt;
-    std::memset(reinterpret_cast<void *>(kLdsAt), 0xa5, kLdsBytes);
+    spoilLds();
     for (uint32_t g = 0; g < groups; ++g) {
-      std::barrier<> all(waves);
-      meeting = &all;
       DispatchOf(g);
-      std::vector<std::thread> threads;
-      for (uint32_t w = 0; w < waves; ++w)
-        threads.emplace_back([this, g, w] {
-          workgroup = g;
-          workItem = w;
-          __wavesan_kernel_begin(state(g, w), (device::Global<abi::DispatchContext> *)&Context);
-        });
-      for (std::thread &t : threads)
-        t.join();
+      beginWorkgroup(Context, g, waves, [this, g](uint32_t w) { return state(g, w); });
     }
   }
 
@@ -189,14 +169,8 @@ public:
   std::vector<char> Own, Table;
 };
 
-class GlobalRuntime : public testing::Test {
+class GlobalRuntime : public WithLds {
 protected:
-  static void SetUpTestSuite() {
-    void *lds = mmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    ASSERT_EQ(lds, reinterpret_cast<void *>(kLdsAt)) << "no memory at the addresses that stand for LDS";
-  }
-  static void TearDownTestSuite() { munmap(reinterpret_cast<void *>(kLdsAt), kLdsBytes); }
   alignas(256) static inline uint32_t Data[256], Flag[64];
 };
 
