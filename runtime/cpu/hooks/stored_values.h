@@ -21,13 +21,11 @@ class StoredValues {
 public:
   bool asked() const { return !Conflicts.empty(); }
 
-  /// Call behind each report of a conflict of plain stores. `record`: in the race table. `isFirst`: of this key.
-  void reported(abi::RaceRecord &record, bool isFirst, const abi::RaceRecord &conflict) {
+  /// Call behind each report of a conflict of plain stores. `record`: in the race table, kSideValueHeld when it is new.
+  void reported(abi::RaceRecord &record, const abi::RaceRecord &conflict) {
     auto known = std::find_if(Records.begin(), Records.end(), [&](const Record &r) { return r.record == &record; });
-    if (known == Records.end()) {
-      const bool held = isFirst || (record.current.access & abi::kSideValueHeld) != 0;
-      known = Records.insert(known, {&record, held});
-    }
+    if (known == Records.end())
+      known = Records.insert(known, {&record, (record.current.access & abi::kSideValueHeld) != 0});
     record.current.access &= uint8_t(~abi::kSideValueHeld);
     if (Conflicts.size() == kMost)
       known->held = false;

@@ -153,11 +153,14 @@ inline void report(WorkgroupShadow &shadow, const abi::RaceRecord &r) {
   ++shadow.counters.racesSeen;
   HostMemory memory;
   auto *table = reinterpret_cast<abi::RaceTable *>(shadow.context->raceTable);
-  const bool values = isOfPlainStores(r), isFirst = values && !core::findRace(memory, table, r.key);
-  if (!core::addRace(memory, table, r))
+  const bool values = isOfPlainStores(r);
+  abi::RaceRecord entry = r;
+  if (values) // of a new entry: no conflict has said otherwise
+    entry.current.access |= abi::kSideValueHeld;
+  if (!core::addRace(memory, table, entry))
     ++shadow.counters.racesDropped;
   else if (values)
-    shadow.values.reported(*core::findRace(memory, table, r.key), isFirst, r);
+    shadow.values.reported(*core::findRace(memory, table, r.key), r);
 }
 
 } // namespace wavesan::cpu
