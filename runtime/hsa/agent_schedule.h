@@ -21,6 +21,7 @@ public:
     Agent.setSchedule(&schedule);
   }
   ~ScheduleSet() { Agent.setSchedule(nullptr); }
+  bool orderMade() const { return Agent.orderMade(); }
   ScheduleSet(const ScheduleSet &) = delete;
   ScheduleSet &operator=(const ScheduleSet &) = delete;
 

@@ -198,6 +198,8 @@ void Drain::complete(const PendingDispatch &done, hsa_signal_value_t value) {
     report(done, value < 0);
   if (done.stream)
     done.stream->deliver();
+  if (done.delays)
+    *done.delays = *memory.delays;
 
   // Only now may the program see the completion: it may end or read the time stamps right after.
   if (done.programSignal.handle) {

@@ -34,6 +34,8 @@ struct PendingDispatch {
   std::shared_ptr<StreamDispatch> stream; ///< null: it belongs to no known command
   bool quiet = false;           ///< a pass whose findings nobody wants
   bool part = false;            ///< a later pass over another part of memory
+  std::shared_ptr<abi::Delays>
+      delays; ///< gets what the device has left of them, before the program sees that it is complete; null: nobody asks
   bool reported = false;        ///< its results have been passed on already (salvage)
 };
 

@@ -19,6 +19,9 @@ uint32_t lastSiteOf(const abi::SiteTableView &sites, uint32_t site);
 abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
                       const abi::Schedule::Side &second);
 
+/// Whether the order came about, once or more, in the dispatch that has left this.
+inline bool orderMade(const abi::Delays &delays) { return delays.settled != 0; }
+
 } // namespace wavesan::hsa
 
 #endif // WAVESAN_HSA_ORDER_DELAYS_H

@@ -86,6 +86,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   if (pass.delays) {
     *pending.memory.delays = *pass.delays;
     context.delays = reinterpret_cast<uint64_t>(pending.memory.delays);
+    pending.delays = pass.delays;
   }
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
   std::memset(block, 0, kernargBytes);

@@ -42,17 +42,20 @@ bool RaceConfirmer::wants(const Kernel &kernel) const {
   return On && kernel.twin && kernel.problem.empty() && !kernel.filtered;
 }
 
-void RaceConfirmer::pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
+bool RaceConfirmer::pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
                          const abi::Schedule::Side &second) {
   // Of every two seeds, one lets the wave that is first do everything else early, and one late.
   const bool preferFirst = seed % 2 == 0;
   std::optional<ScheduleSet> set;
   if (Agent)
     set.emplace(*Agent, abi::Schedule{FirstSeed + seed, !ByDelays, preferFirst, first, second});
-  const abi::Delays delays = delaysFor(FirstSeed + seed, preferFirst, first, second);
-  host.setDelays(ByDelays ? &delays : nullptr);
-  host.pass(number, 1u << WAVESAN_CONTEXT_RACE_CHECK);
+  std::shared_ptr<abi::Delays> delays;
+  if (ByDelays)
+    delays = std::make_shared<abi::Delays>(delaysFor(FirstSeed + seed, preferFirst, first, second));
+  host.setDelays(delays);
+  const bool ended = host.pass(number, 1u << WAVESAN_CONTEXT_RACE_CHECK).ended;
   host.setDelays(nullptr);
+  return ended && (delays ? orderMade(*delays) : set->orderMade());
 }
 
 report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const Kernel &kernel,
@@ -77,7 +80,9 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   for (uint32_t seed = 0; seed < (place ? 2 * Seeds : Seeds); ++seed) {
     for (int order = 0; order < 2; ++order) {
       host.restore();
-      pass(host, ++result.passes, seed, order == 0 ? current : previous, order == 0 ? previous : current);
+      const bool made =
+          pass(host, ++result.passes, seed, order == 0 ? current : previous, order == 0 ? previous : current);
+      (order == 0 ? result.reversed : result.asReported) += made;
       if (host.failed())
         return {.reason = "the dispatch fails when its accesses are ordered otherwise"};
       PassOutput output;

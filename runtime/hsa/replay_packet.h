@@ -67,8 +67,9 @@ public:
   /// Later passes check other parts of memory.
   void setPart(bool part) { Part = part; }
 
-  /// Those of the waves in later passes, by the device runtime; null: none. They must outlive these passes.
-  void setDelays(const abi::Delays *delays) { Delays = delays; }
+  /// Those of the waves in later passes, by the device runtime; null: none. Behind a pass that
+  /// has ended they have what its last dispatch has left there.
+  void setDelays(std::shared_ptr<abi::Delays> delays) { Delays = std::move(delays); }
 
   Snapshot &memory() { return Memory; }
 
@@ -110,7 +111,7 @@ private:
   Snapshot Memory;
   std::vector<Completion> Completions; ///< of the dispatches, in their order
   std::chrono::milliseconds PassLimit{0};
-  const abi::Delays *Delays = nullptr;
+  std::shared_ptr<abi::Delays> Delays;
   // Of the latest pass, if it has a trace.
   std::vector<std::unique_ptr<AccessTrace>> Traces; ///< of the dispatches, in their order
   std::vector<wavesan_access_t> Accesses;           ///< of all of them

@@ -31,6 +31,15 @@ std::string placeText(const MemoryPlace &place) {
   return "memory that WaveSan does not follow";
 }
 
+std::string ordersText(const Confirmation &confirmation) {
+  const auto count = [](uint64_t passes) { return passes ? std::to_string(passes) : std::string("none"); };
+  std::string text =
+      count(confirmation.asReported) + " in the order reported, " + count(confirmation.reversed) + " in the other";
+  if (!confirmation.asReported || !confirmation.reversed)
+    text += "; an order that did not come about is not tested";
+  return text;
+}
+
 } // namespace
 
 std::string shortName(const Race &race) {
@@ -49,7 +58,7 @@ std::string confirmationText(const Confirmation &confirmation) {
   case Confirmation::Verdict::OutputDiffers:
     return "output differs, not attributed";
   case Confirmation::Verdict::NotObserved:
-    return "not observed in " + std::to_string(confirmation.passes) + " passes";
+    return "not observed in " + std::to_string(confirmation.passes) + " passes (" + ordersText(confirmation) + ")";
   case Confirmation::Verdict::NotTried:
     break;
   }

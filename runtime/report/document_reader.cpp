@@ -253,6 +253,8 @@ Confirmation confirmationOf(const Value &value) {
     return c;
   }
   c.passes = value["passes"].number<uint64_t>();
+  if (value.has("asReported")) // absent in reports of earlier versions
+    c.asReported = value["asReported"].number<uint64_t>(), c.reversed = value["reversed"].number<uint64_t>();
   c.seed = value["seed"].number<uint64_t>();
   if (c.verdict == Confirmation::Verdict::Confirmed)
     c.place = memoryPlaceOf(value["place"]);

@@ -249,6 +249,8 @@ Json confirmationJson(const Confirmation &confirmation) {
     return out;
   }
   out["passes"] = confirmation.passes;
+  out["asReported"] = confirmation.asReported;
+  out["reversed"] = confirmation.reversed;
   out["seed"] = confirmation.seed;
   if (confirmation.verdict == Confirmation::Verdict::Confirmed)
     out["place"] = placeJson(confirmation.place);

@@ -122,11 +122,12 @@ Outcome run(Program &program, const std::string &kernel, const Size &size, const
   return outcome;
 }
 
-void runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options) {
+Outcome runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options) {
   auto program = load(assemble(ir), options);
-  ASSERT_NE(program, nullptr);
-  const Outcome outcome = run(*program, "k", size, arguments, options);
+  EXPECT_NE(program, nullptr);
+  Outcome outcome = program ? run(*program, "k", size, arguments, options) : Outcome{Outcome::InvalidLaunch, {}};
   EXPECT_EQ(outcome.kind, Outcome::Success) << outcome.message;
+  return outcome;
 }
 
 } // namespace wavesan::cpu::test

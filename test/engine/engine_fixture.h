@@ -75,7 +75,7 @@ std::unique_ptr<Program> load(const std::string &bitcode, const Options &options
 Outcome run(Program &program, const std::string &kernel, const Size &size, const Arguments &arguments,
             const Options &options = {});
 /// Loads, runs, and fails the test unless the outcome is Success.
-void runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options = {});
+Outcome runText(const std::string &ir, const Size &size, const Arguments &arguments, const Options &options = {});
 
 /// A handler that ignores everything.
 struct NoHooks : HookHandler {

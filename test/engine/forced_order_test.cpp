@@ -45,6 +45,7 @@ struct Event {
 
 struct Recorder : NoHooks {
   std::vector<Event> events;
+  bool made = false; ///< Outcome::orderMade
   void globalAccess(WaveView &w, LaneMask, const uint64_t *, uint32_t, uint32_t site) override {
     events.push_back({w.workgroup[0], w.wave, site});
   }
@@ -67,7 +68,7 @@ Recorder record(const std::string &ir, const Size &size, uint64_t seed, const Fo
   options.forced = forced;
   options.perturb = perturb;
   static int memory;
-  runText(ir, size, arguments(&memory), options);
+  recorder.made = runText(ir, size, arguments(&memory), options).orderMade;
   return recorder;
 }
 
@@ -90,6 +91,7 @@ TEST(ForcedOrder, WavesOfOneWorkgroup) {
     EXPECT_LT(a.find(late), a.find(early));
     EXPECT_LT(b.find(early), b.find(late));
     EXPECT_EQ(a.events.size(), 8u);
+    EXPECT_TRUE(a.made && b.made && !free.made);
     lateFirst += free.find(late) < free.find(early);
   }
   EXPECT_GT(lateFirst, 0u); // else nothing was forced
@@ -118,6 +120,7 @@ TEST(ForcedOrder, WhatABarrierForbidsIsNotForced) {
     const ForcedOrder impossible = order(behind, before);
     const Recorder a = record(ir, linear(128, 128), seed, &impossible);
     EXPECT_LT(a.find(before), a.find(behind));
+    EXPECT_FALSE(a.made);
   }
 }
 
@@ -128,7 +131,9 @@ TEST(ForcedOrder, AnAccessThatNeverHappensHoldsNobody) {
     for (const Preference preference : {Preference::None, Preference::First, Preference::Second})
       for (const bool barriers : {false, true}) {
         forced.preference = preference;
-        EXPECT_EQ(record(kernel(3, barriers), linear(256, 128), 1, &forced, true).events.size(), 24u);
+        const Recorder r = record(kernel(3, barriers), linear(256, 128), 1, &forced, true);
+        EXPECT_EQ(r.events.size(), 24u);
+        EXPECT_FALSE(r.made);
       }
 }
 
@@ -143,6 +148,7 @@ TEST(ForcedOrder, Workgroups) {
         const Recorder x = record(ir, size, seed, &along, perturb), y = record(ir, size, seed, &against, perturb);
         EXPECT_LT(x.find(a), x.find(b));
         EXPECT_LT(y.find(b), y.find(a));
+        EXPECT_TRUE(x.made && y.made);
         EXPECT_EQ(y.events.size(), 160u);
       }
 }

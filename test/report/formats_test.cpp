@@ -139,14 +139,19 @@ TEST(Formats, AVerdictThatComesBehindItsRaceIsAMemberOfIt) {
       r.confirmation.reset();
       to->onRace(r);
     }
-    to->onConfirmation(1, {.verdict = Confirmation::Verdict::NotObserved, .passes = 8, .seed = 1});
+    to->onConfirmation(
+        1, {.verdict = Confirmation::Verdict::NotObserved, .passes = 8, .asReported = 4, .reversed = 3, .seed = 1});
     EXPECT_EQ(to->onSummary(d.summary), "");
   }
   const Json json = Json::parse(file.read());
   EXPECT_FALSE(json["races"][0].contains("confirmation"));
-  EXPECT_EQ(json["races"][1]["confirmation"], (Json{{"verdict", "not-observed"}, {"passes", 8}, {"seed", 1}}));
+  EXPECT_EQ(json["races"][1]["confirmation"],
+            (Json{{"verdict", "not-observed"}, {"passes", 8}, {"asReported", 4}, {"reversed", 3}, {"seed", 1}}));
   EXPECT_EQ(json["messages"], Json::array());
-  EXPECT_NE(text.find("wavesan: not observed in 8 passes: scope-too-small at "), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("wavesan: not observed in 8 passes (4 in the order reported, 3 in the other): scope-too-small at "),
+      std::string::npos)
+      << text;
   const Json results = Json::parse(sarifText(d))["runs"][0]["results"];
   EXPECT_EQ(results[0]["properties"]["confirmation"]["verdict"], "confirmed");
   EXPECT_NE(raceText(d.races[0], {}).find("\n  confirmed: output differs at allocation 2 + 128 with seed 3\n"),
@@ -180,6 +185,8 @@ TEST(Formats, Json) {
   EXPECT_EQ(lds["confirmation"],
             (Json{{"verdict", "confirmed"},
                   {"passes", 16},
+                  {"asReported", 8},
+                  {"reversed", 7},
                   {"seed", 3},
                   {"place", {{"kind", "allocation"}, {"number", 2}, {"bytes", 4096}, {"offset", 128}}}}));
   EXPECT_EQ(scope["confirmation"], (Json{{"verdict", "not-tried"}, {"reason", "footprint_budget"}}));

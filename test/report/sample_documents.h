@@ -23,7 +23,8 @@ inline report::Document sampleDocument() {
   lds.bothOrders = true;
   lds.current.opcode = "load";
   lds.current.epoch = 2;
-  lds.confirmation = Confirmation{.verdict = Confirmation::Verdict::Confirmed, .passes = 16, .seed = 3};
+  lds.confirmation = Confirmation{
+      .verdict = Confirmation::Verdict::Confirmed, .passes = 16, .asReported = 8, .reversed = 7, .seed = 3};
   lds.confirmation->place = {MemoryPlace::Kind::Allocation, 2, 4096, 128, {}};
   d.races.push_back(lds);
   Race scope = globalRace(Order::WriteAfterWrite, access(R | W | A, 0, 3, {at(12, 3, "k", "/other/a+b.hip")}),

@@ -136,6 +136,8 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
     launch.forced = schedule->forced ? &order : nullptr;
   }
   cpu::Outcome outcome = program->run(launch);
+  if (launch.forced && outcome.orderMade)
+    noteOrderMade();
   return {statusOf(outcome.kind), std::move(outcome.message)};
 }
 

@@ -13,10 +13,17 @@ namespace {
 
 std::mutex Mutex;
 std::optional<abi::Schedule> Current;
+bool OrderMade = false;
 
 void setSchedule(const abi::Schedule *schedule) {
   std::lock_guard lock(Mutex);
   Current = schedule ? std::optional(*schedule) : std::nullopt;
+  OrderMade = false;
+}
+
+bool orderMade() {
+  std::lock_guard lock(Mutex);
+  return OrderMade;
 }
 
 } // namespace
@@ -26,11 +33,16 @@ std::optional<abi::Schedule> currentSchedule() {
   return Current;
 }
 
+void noteOrderMade() {
+  std::lock_guard lock(Mutex);
+  OrderMade = true;
+}
+
 } // namespace wavesan::agent
 
 extern "C" __attribute__((visibility("default"))) const wavesan::abi::CpuAgent *wavesan_cpu_agent() {
-  static const wavesan::abi::CpuAgent agent{wavesan::abi::kAbiVersion, wavesan::agent::setSchedule,
-                                            wavesan::cpu::CurrentShadowWindow::set, wavesan::cpu::WriteNotes::add,
-                                            wavesan::cpu::WriteNotes::remove};
+  static const wavesan::abi::CpuAgent agent{
+      wavesan::abi::kAbiVersion,     wavesan::agent::setSchedule,      wavesan::cpu::CurrentShadowWindow::set,
+      wavesan::cpu::WriteNotes::add, wavesan::cpu::WriteNotes::remove, wavesan::agent::orderMade};
   return &agent;
 }

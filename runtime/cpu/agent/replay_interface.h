@@ -14,6 +14,9 @@ namespace wavesan::agent {
 /// What was asked for with CpuAgent::setSchedule. Thread-safe.
 std::optional<abi::Schedule> currentSchedule();
 
+/// A dispatch has made its accesses in the order of the schedule. Thread-safe.
+void noteOrderMade();
+
 } // namespace wavesan::agent
 
 #endif // WAVESAN_CPU_AGENT_REPLAY_INTERFACE_H

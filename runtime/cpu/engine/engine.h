@@ -209,6 +209,7 @@ struct Launch {
 struct Outcome {
   enum Kind { Success, UnsupportedInstruction, MemoryFault, Trap, Deadlock, InvalidLaunch, Cancelled } kind = Success;
   std::string message;
+  bool orderMade = false; ///< Launch::forced: the second access was made behind the first, at least once
   explicit operator bool() const { return kind == Success; }
 };
 

@@ -27,18 +27,26 @@ bool OrderForcer::holds(const Workgroup &group, const Wave &wave, uint32_t site)
   if (!is(second, group, wave))
     return false;
   SecondHeld = false;
-  if (site != second.site || FirstEnded || Holds >= kMaxHolds)
+  if (site != second.site)
     return false;
-  if (std::equal(first.workgroup, first.workgroup + 3, group.id)) {
-    if (first.wave >= group.waveCount)
-      return false;
-    if (released(group))
-      return false;
-  } else if (FirstSeen) {
-    return false;
+  if (mustWait(group)) {
+    ++Holds;
+    return SecondHeld = true;
   }
-  ++Holds;
-  return SecondHeld = true;
+  // Behind the first's latest access, and no barrier of both between them: that would be an order of the program's.
+  const bool together = std::equal(first.workgroup, first.workgroup + 3, group.id);
+  Made |= FirstSeen && (!together || FirstPhase >= group.barrierPhase);
+  return false;
+}
+
+/// The second wave is in front of its access.
+bool OrderForcer::mustWait(const Workgroup &group) const {
+  const ForcedOrder::Side &first = Order->first;
+  if (FirstEnded || Holds >= kMaxHolds)
+    return false;
+  if (std::equal(first.workgroup, first.workgroup + 3, group.id))
+    return first.wave < group.waveCount && !released(group);
+  return !FirstSeen;
 }
 
 uint64_t OrderForcer::preferred(const Workgroup &group, uint64_t runnable) {

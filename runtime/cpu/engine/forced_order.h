@@ -27,6 +27,8 @@ public:
 
   void begin(const ForcedOrder *order) { Order = order; }
   bool active() const { return Order != nullptr; }
+  /// The second access was made behind the first, once or more.
+  bool made() const { return Made; }
   /// The wave is about to access at `site`. True: not now; it must come back.
   bool holds(const Workgroup &group, const Wave &wave, uint32_t site);
   /// Those of the runnable waves that may run now. None: the workgroup must wait for another one.
@@ -41,6 +43,7 @@ public:
   }
 
 private:
+  bool mustWait(const Workgroup &group) const;
   /// Less than what a workgroup may do without progress (stuck_check.h).
   static constexpr uint32_t kMaxHolds = 20'000;
   uint64_t preferred(const Workgroup &group, uint64_t runnable);
@@ -50,6 +53,7 @@ private:
   const ForcedOrder *Order = nullptr;
   bool FirstSeen = false, FirstEnded = false, SecondEnded = false;
   bool SecondHeld = false; ///< it was when it last wanted to go on
+  bool Made = false;
   uint64_t FirstPhase = 0; ///< Workgroup::barrierPhase of the first's latest access
   uint32_t Holds = 0, Waits = 0;
 };

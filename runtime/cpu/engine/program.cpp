@@ -283,6 +283,7 @@ Outcome ProgramImpl::run(const Launch &launch) {
   if (std::optional<Outcome> outcome = runOnTrial(state, shape, k))
     return *std::move(outcome);
   Outcome outcome = runWorkgroups(state, shape, pool, k.independent && !launch.perturb && !launch.forced);
+  outcome.orderMade = state.forcer.made();
   if (launch.hooks)
     launch.hooks->dispatchEnd(state.hookData);
   return outcome;

@@ -86,6 +86,9 @@ struct CpuAgent {
   void (*addWriteRecord)(WriteRecord *);
   /// Not by those that begin from now on; see holders. Thread-safe.
   void (*removeWriteRecord)(WriteRecord *);
+  /// Since the schedule was set, a dispatch has made its two forced accesses in the order asked for, at least once.
+  /// Thread-safe.
+  bool (*orderMade)();
 };
 inline constexpr char kCpuAgentSymbol[] = "wavesan_cpu_agent";
 

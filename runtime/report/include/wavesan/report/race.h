@@ -125,6 +125,9 @@ struct Confirmation {
   };
   Verdict verdict = Verdict::NotTried;
   uint64_t passes = 0; ///< 0: NotTried
+  /// Passes in which the accesses were made in the order of the report, and in the other one, where both were asked for
+  /// in half of the passes.
+  uint64_t asReported = 0, reversed = 0;
   uint64_t seed = 0;   ///< the smallest of those that were used
   MemoryPlace place = {};   ///< Confirmed: the first byte that the order changes
   std::string reason = {};  ///< NotTried: why
