@@ -33,7 +33,8 @@ template <class F> double timeOf(F f) {
   return now() - begin;
 }
 
-constexpr abi::CpuAgent kAgent{abi::kAbiVersion, nullptr, nullptr, cpu::WriteNotes::add, cpu::WriteNotes::remove};
+constexpr abi::CpuAgent kAgent{abi::kAbiVersion,        nullptr, nullptr, cpu::WriteNotes::add,
+                               cpu::WriteNotes::remove, nullptr};
 
 /// argument: MiB written.
 void snapshotAndRestore(benchmark::State &state) {

@@ -26,7 +26,7 @@ struct PassOptions {
   bool quiet = false; ///< nothing that it finds is reported or counted
   bool part = false;  ///< it checks another part of memory than the pass before it: only new races count
   AccessTrace *trace = nullptr;
-  std::shared_ptr<abi::Delays> delays; ///< of its waves by the device runtime; null: none. PendingDispatch::delays
+  std::shared_ptr<abi::Delays> delays{}; ///< of its waves by the device runtime; null: none. PendingDispatch::delays
   /// What the dispatch has been bound to already, or null. Null pointer: it is to be bound now.
   const std::shared_ptr<StreamDispatch> *stream = nullptr;
 };

@@ -112,7 +112,9 @@ MemoryStep Snapshot::predict() {
 
 bool Snapshot::allocate(Piece &piece, std::string &error) const {
   if (piece.tier == Tier::Pageable) {
-    piece.memory = new (std::nothrow) uint8_t[piece.bytes];
+    SnapshotPages::Block block = Budgets.pages().take(piece.bytes);
+    piece.memory = block.memory.release();
+    piece.usedBefore = std::move(block.touched);
     if (!piece.memory)
       error = "no host memory for " + std::to_string(piece.bytes) + " bytes";
     return piece.memory != nullptr;
@@ -151,11 +153,19 @@ struct Snapshot::InUse {
   }
 };
 
+void Snapshot::givePages(TierBudgets &budgets, const Piece &piece) {
+  SnapshotPages::Block block{SnapshotPages::Memory(piece.memory), piece.bytes, piece.usedBefore};
+  block.touched.resize((piece.bytes + kChunk - 1) / kChunk);
+  for (size_t i = 0; i < block.touched.size(); ++i)
+    block.touched[i] = block.touched[i] || piece.isTouched(piece.offset + i * kChunk);
+  budgets.pages().give(std::move(block));
+}
+
 void Snapshot::release(const Api &api, TierBudgets &budgets, const std::vector<Saved> &regions) {
   for (const Saved &saved : regions)
     for (const Piece &piece : saved.pieces) {
       if (piece.tier == Tier::Pageable)
-        delete[] piece.memory;
+        givePages(budgets, piece);
       else if (piece.memory)
         api.amd.hsa_amd_memory_pool_free_fn(piece.memory);
       budgets.give(piece.tier, piece.bytes);
@@ -322,11 +332,16 @@ uint64_t Snapshot::copiedBytes() const {
   uint64_t copied = 0;
   for (const Saved &saved : Regions)
     for (const Piece &piece : saved.pieces)
-      if (!piece.state || !piece.memory)
-        copied += piece.bytes;
-      else
-        for (uint64_t at = 0; at < piece.bytes; at += kChunk)
-          copied += piece.isTouched(piece.offset + at) ? std::min(kChunk, piece.bytes - at) : 0;
+      copied += copiedBytes(piece);
+  return copied;
+}
+
+uint64_t Snapshot::copiedBytes(const Piece &piece) {
+  if (!piece.state || !piece.memory)
+    return piece.bytes;
+  uint64_t copied = 0;
+  for (uint64_t at = 0; at < piece.bytes; at += kChunk)
+    copied += piece.isTouched(piece.offset + at) ? std::min(kChunk, piece.bytes - at) : 0;
   return copied;
 }
 

@@ -78,6 +78,7 @@ public:
     uint64_t offset, bytes;    ///< in the region
     uint8_t *memory = nullptr; ///< null: in the file
     uint64_t inFile = 0;
+    std::vector<bool> usedBefore{};              ///< pageable: SnapshotPages::Block::touched
     const std::atomic<uint8_t> *state = nullptr; ///< abi::WriteRecord::State of its chunks; null: all may be written
 
     bool isTouched(uint64_t at) const { ///< `at`: in the region
@@ -113,6 +114,8 @@ private:
   bool savePart(const MemoryMap::LiveRange &range, Piece &piece, uint64_t &copied, std::string &error);
   std::vector<bool> recordable() const;
   uint64_t copiedBytes() const;
+  static uint64_t copiedBytes(const Piece &piece);
+  static void givePages(TierBudgets &budgets, const Piece &piece);
   bool restoreChunk(const Saved &saved, const Piece &piece, uint64_t at, uint64_t &written, std::string &error);
   bool allocate(Piece &piece, std::string &error) const;
   static void release(const Api &api, TierBudgets &budgets, const std::vector<Saved> &regions);

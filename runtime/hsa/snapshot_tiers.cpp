@@ -58,6 +58,8 @@ bool TierBudgets::take(Tier tier, uint64_t bytes) {
   if (bytes > most || used > most - bytes)
     return false;
   used += bytes;
+  if (tier == Tier::Pageable)
+    Pages.keepAtMost(most - used);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #define WAVESAN_HSA_SNAPSHOT_TIERS_H
 
 #include "api.h"
+#include "snapshot_pages.h"
 
 #include "wavesan/abi/options.h"
 #include "wavesan/kernel_replay.h"
@@ -44,12 +45,15 @@ public:
   /// False, and nothing taken, if it would be too much.
   bool take(Tier tier, uint64_t bytes);
   void give(Tier tier, uint64_t bytes);
+  /// Of the pageable tier, for what has been taken of it. What is kept there is within the budget, too.
+  SnapshotPages &pages() { return Pages; }
 
 private:
   const TierBytes Limits;
   const bool Automatic = false; ///< pageable memory: a quarter of what the host has to spare
   mutable std::mutex Mutex;
   TierBytes Used{};
+  SnapshotPages Pages;
 };
 
 /// A file without a name that one snapshot writes from its begin to its end. Not thread-safe.

@@ -97,6 +97,61 @@ protected:
   std::string Error;
 };
 
+// What is kept for the next snapshot is used by it, and never more than the budget leaves.
+TEST_F(SnapshotTiers, PagesAreUsedAgain) {
+  limit({0, 0, 2 * Data.size(), 0});
+  MemoryStep step;
+  const uint8_t *first = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    const auto snapshot = make();
+    snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    const uint8_t *memory = snapshot->saved()[0].pieces[0].memory;
+    EXPECT_EQ(round ? memory : first, first);
+    first = memory;
+    Data[round] ^= 1; // the next one must not find what this one held
+    EXPECT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(step.bytes, Snapshot::kChunk);
+    EXPECT_EQ(Budgets->pages().kept(), 0u);
+  }
+  EXPECT_EQ(Budgets->pages().kept(), Data.size());
+  EXPECT_TRUE(Budgets->take(Tier::Pageable, Data.size())); // beside what is kept
+  EXPECT_EQ(Budgets->pages().kept(), Data.size());
+  EXPECT_TRUE(Budgets->take(Tier::Pageable, 1));
+  EXPECT_EQ(Budgets->pages().kept(), 0u);
+}
+
+TEST(SnapshotPages, OnlyWhatHasBeenTouchedCounts) {
+  using Block = SnapshotPages::Block;
+  SnapshotPages pages;
+  const uint64_t most = SnapshotPages::kMost, chunk = SnapshotPages::kChunk;
+  Block large = pages.take(4 * most);
+  const uint8_t *address = large.memory.get();
+  EXPECT_EQ(large.touchedBytes(), 0u);
+  large.touched.assign(8, false);
+  large.touched[3] = large.touched[7] = true;
+  pages.give(std::move(large));
+  EXPECT_EQ(pages.kept(), 2 * chunk);
+  EXPECT_NE(pages.take(4 * most - 1).memory.get(), address);
+  large = pages.take(4 * most);
+  EXPECT_EQ(large.memory.get(), address);
+  EXPECT_EQ(large.touchedBytes(), 2 * chunk);
+  EXPECT_EQ(pages.kept(), 0u);
+  large.touched.assign(4 * most / chunk, true);
+  pages.give(std::move(large)); // too much
+  EXPECT_EQ(pages.kept(), 0u);
+  // The oldest goes.
+  for (uint64_t i = 0; i < 3; ++i) {
+    Block block = pages.take(most / 2 + i);
+    block.touched.assign(most / 2 / chunk, true);
+    pages.give(std::move(block));
+  }
+  EXPECT_EQ(pages.kept(), most);
+  EXPECT_TRUE(pages.take(most / 2).touched.empty());
+  EXPECT_FALSE(pages.take(most / 2 + 2).touched.empty());
+  EXPECT_EQ(pages.take(UINT64_MAX / 4).memory.get(), nullptr);
+}
+
 TEST_F(SnapshotTiers, EachTierAlone) {
   for (size_t tier = 0; tier < kTiers; ++tier) {
     TierBytes limits{}, expected{};
@@ -256,11 +311,15 @@ TEST_F(SnapshotTiers, OnlyWhatTheDispatchesCanWrite) {
 
 /// An agent that is told what is written.
 abi::WriteRecord *Asking = nullptr;
-constexpr abi::CpuAgent kAgent{abi::kAbiVersion, nullptr, nullptr, [](abi::WriteRecord *record) { Asking = record; },
+constexpr abi::CpuAgent kAgent{abi::kAbiVersion,
+                               nullptr,
+                               nullptr,
+                               [](abi::WriteRecord *record) { Asking = record; },
                                [](abi::WriteRecord *record) {
                                  EXPECT_EQ(Asking, record);
                                  Asking = nullptr;
-                               }};
+                               },
+                               nullptr};
 
 /// As the agent does it: first a note, then the byte.
 void write(uint8_t &to, uint8_t value) {
