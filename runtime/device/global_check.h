@@ -9,7 +9,16 @@
 
 namespace wavesan::device {
 
-/// Number of a page of shadow for each lane's page of memory, made where there is none; ~0: the table is full there.
+/// Whether this dispatch records accesses to the page.
+WAVESAN_INLINE bool isRecorded(const OrderView &of, uint64_t page) {
+  const OrderView v = of.fresh();
+  const uint32_t unit = uint32_t(page >> (abi::kGlobalUnitLog2 - abi::kGlobalPageLog2)),
+                 first = uniform(v.head->firstUnit);
+  return unit - first <= uniform(v.head->lastUnit) - first;
+}
+
+/// Number of a page of shadow for each lane's page of memory, made where there is none; ~0: the table is full there, or
+/// the page is not recorded.
 /// `known` where it is not `wanted`.
 WAVESAN_INLINE uint32_t findPage(const OrderView &of, uint64_t page, bool wanted, uint32_t known) {
   uint32_t found = known;
@@ -30,7 +39,7 @@ WAVESAN_INLINE uint32_t findPage(const OrderView &of, uint64_t page, bool wanted
       left = have == key || abi::stampOf(have) != stamp ? 0 : left - 1;
       at = at + 1 == count ? 0 : at + 1;
     } while (left != 0);
-    missing = found == ~0u;
+    missing = found == ~0u && isRecorded(v, page);
   }
   // One page after the other, by all lanes: they clear it together.
 #pragma clang loop unroll(disable)
@@ -211,7 +220,8 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
     shadow = findPage(v, page, page != lastPage, shadow);
     lastPage = page;
     if (shadow == ~0u) {
-      addCounter(&v.counters()->outsideBudget, 1);
+      if (isRecorded(v, page))
+        addCounter(&v.counters()->outsideBudget, 1);
     } else {
       const uint32_t cell = uint32_t(address & ((1u << abi::kGlobalPageLog2) - 1)) / abi::kGlobalGranule;
       core::GlobalAccessor a{};

@@ -142,6 +142,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
     head->rowEntries = g->rowEntries;
     head->variableCount = g->variableCount;
     head->lockCount = g->lockCount;
+    head->firstUnit = g->firstUnit;
+    head->lastUnit = g->lastUnit;
     head->shadowKeys = g->keys;
     auto *own = OrderView(s->record).waveAt(number << g->waveBits | wave);
     for (uint32_t i = 0; i < sizeof(abi::GlobalWave) / 4; ++i)

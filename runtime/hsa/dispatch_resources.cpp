@@ -169,11 +169,13 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
 }
 
 void DispatchResources::addGlobal(const AgentInfo &agent, uint64_t queue, uint64_t programBytes, uint64_t budget,
-                                  DispatchMemory &memory) {
+                                  const abi::ShadowWindow *window, DispatchMemory &memory) {
   abi::DispatchContext &context = *memory.context;
-  const std::optional<GlobalShape> shape = globalShape(context);
+  std::optional<GlobalShape> shape = globalShape(context);
   if (!shape)
     return;
+  if (window)
+    shape->window = *window;
   uint64_t bytes = std::bit_floor(std::min(globalBytesWanted(*shape, programBytes), budget / 2));
   std::lock_guard lock(Mutex);
   if (Stamp == abi::kMaxStamp) // what earlier dispatches left behind could be taken for this one's

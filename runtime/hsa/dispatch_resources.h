@@ -11,6 +11,7 @@
 
 #include "wavesan/abi/delays.h"
 #include "wavesan/abi/dispatch.h"
+#include "wavesan/abi/replay.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -95,10 +96,11 @@ public:
   /// `budget`: bytes that all shadows of this agent together may take of the device's memory.
   bool take(const AgentInfo &agent, const ShadowPlan &plan, uint32_t kernargBytes, uint64_t budget, DispatchMemory &out,
             std::string &error);
-  /// Gives a dispatch of this queue memory for checking global memory, no more than half of `budget`. Without any, or with
-  /// too many workgroups, its counters say that global memory is not checked. The context's sizes of grid and workgroup are
-  /// set.
-  void addGlobal(const AgentInfo &agent, uint64_t queue, uint64_t programBytes, uint64_t budget, DispatchMemory &memory);
+  /// Gives a dispatch of this queue memory for checking global memory, no more than half of `budget`, of which `window`
+  /// is recorded (null: all). Without any, or with too many workgroups, its counters say that global memory is not
+  /// checked. The context's sizes of grid and workgroup are set.
+  void addGlobal(const AgentInfo &agent, uint64_t queue, uint64_t programBytes, uint64_t budget,
+                 const abi::ShadowWindow *window, DispatchMemory &memory);
   /// The queue has been destroyed.
   void forgetQueue(uint64_t queue);
   /// For a dispatch that has completed.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace wavesan::hsa {
 
@@ -94,16 +95,10 @@ uint64_t passOverParts(const std::vector<MemoryMap::LiveRange> &ranges, uint64_t
 }
 
 FurtherPasses::FurtherPasses(const abi::Options &options, const abi::CpuAgent *agent)
-    : Most(options.further_passes), NativeHooks(options.hooks == "native"), Agent(agent) {}
-
-const char *FurtherPasses::unavailable() const {
-  if (!Agent)
-    return "only the CPU agent can record parts of memory";
-  return NativeHooks ? nullptr : "with hooks=device global memory is not checked";
-}
+    : Most(options.further_passes), Agent(options.hooks == "native" ? agent : nullptr) {}
 
 bool FurtherPasses::wants(const Kernel &kernel) const {
-  return enabled() && !unavailable() && kernel.twin && kernel.problem.empty() && !kernel.filtered;
+  return enabled() && kernel.twin && kernel.problem.empty() && !kernel.filtered;
 }
 
 std::vector<DispatchRace> FurtherPasses::run(Tool &tool, PacketHost &host, const Kernel &kernel,
@@ -128,8 +123,13 @@ std::vector<DispatchRace> FurtherPasses::run(Tool &tool, PacketHost &host, const
         tool.findings.watch(dispatch);
         bool checked = false;
         {
-          const WindowSet set(*Agent, window);
+          std::optional<WindowSet> set;
+          if (Agent)
+            set.emplace(*Agent, window);
+          else
+            host.setWindow(&window);
           checked = host.pass(1, 1u << WAVESAN_CONTEXT_RACE_CHECK).contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1;
+          host.setWindow(nullptr);
         }
         const uint64_t outside = tool.findings.outsideBudget(dispatch);
         std::vector<DispatchRace> found = tool.findings.takeWatched(dispatch);

@@ -36,8 +36,6 @@ public:
   FurtherPasses(const abi::Options &options, const abi::CpuAgent *agent);
 
   bool enabled() const { return Most != 0; }
-  /// Why there can be none in this process; null if there can.
-  const char *unavailable() const;
   bool wants(const Kernel &kernel) const;
   /// After the first pass of `host`, for which there was not enough room. Returns the races that later ones show.
   /// Afterwards memory is as the first pass left it.
@@ -45,8 +43,7 @@ public:
 
 private:
   const uint64_t Most;
-  const bool NativeHooks;
-  const abi::CpuAgent *const Agent;
+  const abi::CpuAgent *const Agent; ///< whose own hooks record; null: the device runtime does
 };
 
 } // namespace wavesan::hsa

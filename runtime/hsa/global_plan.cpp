@@ -74,6 +74,8 @@ bool layOut(const GlobalShape &shape, uint64_t bytes, uint64_t address, uint32_t
   out.generationBits = shape.generationBits;
   out.rowCount = uint32_t(std::min({rowsWanted(shape), fixed.locks, (fixed.orderBytes - taken) / rowBytes(shape)}));
   out.rowEntries = shape.waves;
+  out.firstUnit = uint32_t(shape.window.begin >> abi::kGlobalUnitLog2);
+  out.lastUnit = uint32_t((std::min(shape.window.end, uint64_t(1) << abi::kAddressBits) - 1) >> abi::kGlobalUnitLog2);
   out.variableCount = uint32_t(fixed.variables);
   out.lockCount = uint32_t(fixed.locks);
   return true;

@@ -7,6 +7,7 @@
 
 #include "wavesan/abi/dispatch.h"
 #include "wavesan/abi/global_memory.h"
+#include "wavesan/abi/replay.h"
 
 #include <optional>
 
@@ -17,6 +18,7 @@ struct GlobalShape {
   uint32_t waveBits = 0;
   uint32_t waves = 0; ///< numbers below this one exist
   uint32_t generationBits = 0;
+  abi::ShadowWindow window{0, uint64_t(1) << abi::kAddressBits}; ///< what is recorded; not empty
 };
 
 /// From the context's sizes. None if a slot cannot hold a number and a generation of so many workgroups.

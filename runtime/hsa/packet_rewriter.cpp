@@ -82,7 +82,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   std::copy_n(shape.grid, 3, context.gridSize);
   std::copy_n(shape.workgroup, 3, context.workgroupSize);
   if (!tool.cpuAgent || tool.options.hooks == "device")
-    tool.resources.addGlobal(*agent, queue.number, tool.memory.liveBytes(), budget, pending.memory);
+    tool.resources.addGlobal(*agent, queue.number, tool.memory.liveBytes(), budget, pass.window, pending.memory);
   if (pass.delays) {
     *pending.memory.delays = *pass.delays;
     context.delays = reinterpret_cast<uint64_t>(pending.memory.delays);

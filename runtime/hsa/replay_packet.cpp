@@ -248,7 +248,7 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     T.api.core.hsa_signal_store_screlease_fn(Completions[i].signal, 1);
-    PassOptions options{number == 0, Quiet, Part, Traces.empty() ? nullptr : Traces[i].get(), Delays};
+    PassOptions options{number == 0, Quiet, Part, Traces.empty() ? nullptr : Traces[i].get(), Delays, Recorded};
     if (Part)
       options.stream = &none;
     else if (dispatch.bound)

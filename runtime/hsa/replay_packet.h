@@ -71,6 +71,9 @@ public:
   /// has ended they have what its last dispatch has left there.
   void setDelays(std::shared_ptr<abi::Delays> delays) { Delays = std::move(delays); }
 
+  /// What they record of global memory by the device runtime; null: all. It must outlive them.
+  void setWindow(const abi::ShadowWindow *window) { Recorded = window; }
+
   Snapshot &memory() { return Memory; }
 
   /// What the passes so far have left, for the program, while more of them follow that it is not to see.
@@ -112,6 +115,7 @@ private:
   std::vector<Completion> Completions; ///< of the dispatches, in their order
   std::chrono::milliseconds PassLimit{0};
   std::shared_ptr<abi::Delays> Delays;
+  const abi::ShadowWindow *Recorded = nullptr;
   // Of the latest pass, if it has a trace.
   std::vector<std::unique_ptr<AccessTrace>> Traces; ///< of the dispatches, in their order
   std::vector<wavesan_access_t> Accesses;           ///< of all of them

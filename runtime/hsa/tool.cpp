@@ -99,8 +99,6 @@ bool Tool::load(HsaApiTable *table) {
   installQueueInterceptors(*table->core_);
   installMemoryInterceptors(*table->core_, *table->amd_ext_);
   const bool replays = tool->watchesDispatches();
-  if (tool->further.enabled() && tool->further.unavailable())
-    tool->findings.message(std::string("no further passes: ") + tool->further.unavailable());
   if (replays)
     ReplayService::instance().useWindows();
   if (replays || !tool->options.tool.empty())

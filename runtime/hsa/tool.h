@@ -61,9 +61,7 @@ public:
   /// Says once that such a child's dispatches are not checked. Takes no lock: the parent may have held any when it forked.
   void sayForkedAway();
   /// Dispatches may have to run in windows for what WaveSan itself does with their races.
-  bool watchesDispatches() const {
-    return capsules.enabled() || confirmer.enabled() || (further.enabled() && !further.unavailable());
-  }
+  bool watchesDispatches() const { return capsules.enabled() || confirmer.enabled() || further.enabled(); }
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   const abi::Options options;

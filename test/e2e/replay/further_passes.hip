@@ -10,10 +10,10 @@
 // PLAIN: 2 kernels: 0 races
 //
 // RUN: %status 66 %run90a -o shadow_budget_mb=2:further_passes=100:json_path=%t.json -- %t > %t.out 2> %t.err
-// RUN: FileCheck --check-prefix=FOUND --input-file=%t.err %s
+// RUN: FileCheck --check-prefix=FOUND -DBYTES=4194304 -DLAST=4194300 --input-file=%t.err %s
 // RUN: diff %t.plain %t.out && grep 'result: ok' %t.out
 // RUN: %check_formats %t.json
-// FOUND: wavesan: race: global memory write-write (write after write), 4 bytes at allocation {{[0-9]+}} (4194304 bytes) + 4194300
+// FOUND: wavesan: race: global memory write-write (write after write), 4 bytes at allocation {{[0-9]+}} ([[BYTES]] bytes) + [[LAST]]
 // FOUND-NOT: wavesan: race
 // FOUND-NOT: not checked
 // FOUND: wavesan: 1 dispatch checked in {{[1-9][0-9]*}} further passes: the memory that shadow_budget_mb had no room for (option further_passes)
@@ -39,14 +39,28 @@
 //
 // A race of a further pass is confirmed like any other.
 // RUN: %status 66 %run90a --confirm -o shadow_budget_mb=2:further_passes=100 -- %t > %t.confirmed 2> %t.confirmed.err
-// RUN: FileCheck --check-prefix=CONFIRMED --input-file=%t.confirmed.err %s
+// RUN: FileCheck --check-prefix=CONFIRMED -DLAST=4194300 --input-file=%t.confirmed.err %s
 // RUN: diff %t.plain %t.confirmed
-// CONFIRMED: wavesan: confirmed: output differs at allocation {{[0-9]+}} + 4194300 with seed 1: race at {{.*}}further_passes.hip
+// CONFIRMED: wavesan: confirmed: output differs at allocation {{[0-9]+}} + [[LAST]] with seed 1: race at {{.*}}further_passes.hip
+//
+// The device runtime records parts of memory, too; a quarter of it here.
+// RUN: %cc -DBLOCKS=1024 %s -o %t.less && %cc -DBLOCKS=1024 -DFIXED %s -o %t.less.fixed
+// RUN: %status 66 %run90a --confirm -o hooks=device:shadow_budget_mb=8:further_passes=200 -- %t.less > %t.device.out 2> %t.device.err
+// RUN: FileCheck --check-prefix=FOUND -DBYTES=1048576 -DLAST=1048572 --input-file=%t.device.err %s
+// RUN: FileCheck --check-prefix=CONFIRMED -DLAST=1048572 --input-file=%t.device.err %s
+// RUN: grep 'result: ok' %t.device.out
+// RUN: %status 0 %run1030 -o hooks=device:shadow_budget_mb=8:further_passes=200 -- %t.less.fixed > %t.device.fixed.out 2> %t.device.fixed.err
+// RUN: FileCheck --check-prefix=CLEAN --input-file=%t.device.fixed.err %s
+// RUN: grep 'result: ok' %t.device.fixed.out
+// RUN: %status 0 %run90a -o hooks=device:shadow_budget_mb=8:further_passes=2 -- %t.less 2>&1 | FileCheck --check-prefix=FEW %s
 #include "twin.h"
 
 #include <cstdint>
 
-constexpr int kBlocks = 4096, kSize = 256, kCount = kBlocks * kSize; // 4 MiB
+#ifndef BLOCKS
+#define BLOCKS 4096 // 4 MiB
+#endif
+constexpr int kBlocks = BLOCKS, kSize = 256, kCount = kBlocks * kSize;
 
 __global__ void little(int *out) { out[threadIdx.x] += 1; }
 __global__ void addTo(int *out) {

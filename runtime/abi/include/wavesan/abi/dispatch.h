@@ -244,7 +244,7 @@ struct WorkgroupState {
   uint32_t pageCount, stamp, waveBits, generationBits, rowCount, rowEntries, variableCount, lockCount;
   uint32_t waveCount;
   uint32_t synchronised; ///< a wave of the workgroup has acquired something
-  uint32_t reserved[2];
+  uint32_t firstUnit, lastUnit; ///< GlobalMemory
   WaveRecord waves[kMaxWavesPerWorkgroup];
 };
 inline constexpr uint32_t kWorkgroupHeadBytes = 112;

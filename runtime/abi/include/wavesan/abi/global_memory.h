@@ -89,9 +89,13 @@ struct GlobalMemory {
   uint32_t rowEntries; ///< waves of the dispatch, numbers that none has included
   uint32_t variableCount;
   uint32_t lockCount; ///< at least rowCount
-  uint32_t reserved[2];
+  uint32_t firstUnit,
+      lastUnit; ///< of memory that is recorded, address >> kGlobalUnitLog2, both included: option further_passes
 };
 static_assert(sizeof(GlobalMemory) == 64);
+/// All addresses that a key can name have a unit of 32 bits.
+inline constexpr uint32_t kGlobalUnitLog2 = 16;
+static_assert(kAddressBits - kGlobalUnitLog2 == 32);
 
 } // namespace wavesan::abi
 

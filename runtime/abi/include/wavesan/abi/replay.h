@@ -6,6 +6,7 @@
 #ifndef WAVESAN_ABI_REPLAY_H
 #define WAVESAN_ABI_REPLAY_H
 
+#include "wavesan/abi/global_memory.h"
 #include "wavesan/abi/hooks.h"
 
 #include <atomic>
@@ -57,6 +58,7 @@ struct ShadowWindow {
   uint64_t begin, end;
 };
 inline constexpr uint64_t kShadowWindowUnit = 64 * 1024;
+static_assert(kShadowWindowUnit == 1u << kGlobalUnitLog2);
 
 /// What somebody wants to know, and to keep, of memory that is written: chunk by chunk, counted from the begin of its region.
 /// `regions` are in the order of addresses and do not overlap.

@@ -27,6 +27,9 @@
 #include "wavesan/abi/dispatch.h"
 #include "wavesan/core/global_slot.h"
 
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wbitwise-instead-of-logical" // on purpose: branches cost more
+
 namespace wavesan::core {
 
 /// The lane that accesses. `bytes`: of the granule.
@@ -221,5 +224,7 @@ constexpr void forgetAtomics(GlobalFinding &found) {
 }
 
 } // namespace wavesan::core
+
+#pragma clang diagnostic pop
 
 #endif // WAVESAN_CORE_GLOBAL_DETECTOR_H
