@@ -158,7 +158,7 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
   record = uniform(record);
   const Observer o = observe(record, op);
   if (__builtin_expect(o.shape.delays(), 0))
-    return delay(again(record), Operation(again(op.bits)).site());
+    return delay(again(record), Operation(again(op.bits)).site(), address, size);
   // The lanes of a wave execute one instruction together: all read the same number, then all write the same.
   auto *checked = &ldsAt<abi::WaveRecord>(record)->checked;
   storeShared(checked, loadShared(checked) + 1);

@@ -39,8 +39,22 @@ WAVESAN_INLINE bool hasStopped(uint32_t stateOffset, uint32_t wave, uint32_t epo
   return loadShared(&recordOf(stateOffset, wave)->endEpoch) != 0 || next.end() > last.end();
 }
 
-/// In place of the check of an access. `recordOffset`: of the wave's record; the dispatch has Delays.
-WAVESAN_INLINE void delay(uint32_t recordOffset, uint32_t site) {
+/// Does the access of some lane touch the bytes of the two accesses?
+template <class Address>
+WAVESAN_INLINE bool touches(const Global<abi::Delays> *delays, bool lds, Address address, uint32_t size) {
+  const uint32_t bytes = uniform(delays->bytes);
+  if (bytes == 0)
+    return true;
+  if (uniform(delays->lds) != uint32_t(lds))
+    return false;
+  const auto begin = Address(uniform(delays->beginLow) | uint64_t(uniform(delays->beginHigh)) << 32);
+  return __builtin_amdgcn_ballot_w64(address - begin < bytes || begin - address < size) != 0;
+}
+
+/// In place of the check of an access to `size` bytes at `address`, lane by lane. `recordOffset`: of the wave's record;
+/// the dispatch has Delays. Address: uint32_t for LDS, uint64_t for global memory.
+template <class Address>
+WAVESAN_INLINE void delay(uint32_t recordOffset, uint32_t site, Address address, uint32_t size) {
   auto *record = ldsAt<abi::WaveRecord>(recordOffset);
   const Shape shape(uniform(record->shape));
   const uint32_t state = shape.stateOffset(), epoch = uniform(loadShared(&record->epoch));
@@ -50,11 +64,14 @@ WAVESAN_INLINE void delay(uint32_t recordOffset, uint32_t site) {
              withSecond = uniform(uint32_t(d.inWorkgroup(&d.of->second))) != 0;
   const bool isFirst = withFirst && d.wave == uniform(d.of->first.wave),
              isSecond = withSecond && d.wave == uniform(d.of->second.wave);
-  if (isFirst && site == uniform(d.of->first.site)) {
+  const bool atFirst = isFirst && site == uniform(d.of->first.site),
+             atSecond = isSecond && site == uniform(d.of->second.site);
+  const bool concerned = (atFirst || atSecond) && touches(d.of, sizeof(Address) == 4, address, size);
+  if (atFirst && concerned) {
     storeDevice(&d.of->passed, epoch + 1);
     return;
   }
-  bool waits = isSecond && site == uniform(d.of->second.site);
+  bool waits = atSecond && concerned;
   const bool slow = !waits && (uniform(d.of->slowFirst) != 0 ? isFirst : isSecond);
   const uint32_t other = uniform(isFirst ? d.of->second.wave : d.of->first.wave);
   // How often to sleep at most, and how often the wave has done so for this reason.

@@ -5,6 +5,7 @@
 #include "queue_interceptor.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
 #include "wavesan/capsule/capsule.h"
 #include "wavesan/report/document.h"
 
@@ -138,7 +139,7 @@ std::string targetOf(const Api &api, hsa_agent_t agent) {
 
 CapsuleRecorder::CapsuleRecorder(const abi::Options &options)
     : Directory(options.capsule), All(options.capsule_of == "all"), Kernels(options.capsule_kernels),
-      Most(options.capsule_max), MostBytes(options.capsule_max_mb << 20) {}
+      Most(options.capsule_max), MostBytes(abi::bytesOfMebibytes(options.capsule_max_mb)) {}
 
 bool CapsuleRecorder::wants(const Kernel &kernel) const {
   return enabled() && !full() && kernel.twin && kernel.problem.empty() && !kernel.filtered &&

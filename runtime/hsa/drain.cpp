@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <pthread.h>
 #include <signal.h>
+#include <system_error>
 
 namespace wavesan::hsa {
 
@@ -48,8 +49,14 @@ bool Drain::submit(const PendingDispatch &dispatch) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     Running = true;
-    Thread = std::thread([this] { run(); });
+    try {
+      Thread = std::thread([this] { run(); });
+    } catch (const std::system_error &) { // the system gives no thread
+      Running = false;
+    }
     pthread_sigmask(SIG_SETMASK, &old, nullptr);
+    if (!Running)
+      return false;
     pthread_setname_np(Thread.native_handle(), "wavesan-drain");
   }
   Found.submitted();

@@ -46,7 +46,7 @@ public:
   ~Drain();
 
   /// Before the packet is published. Waits a bounded time while too many dispatches are pending; false when that does
-  /// not help or the drain has been stopped (the dispatch is not taken).
+  /// not help, the system gives no thread, or the drain has been stopped (the dispatch is not taken).
   bool submit(const PendingDispatch &dispatch);
 
   /// Waits until every dispatch submitted so far of this queue (0: of all) has been drained. False after `limit`.

@@ -32,16 +32,19 @@ uint32_t lastSiteOf(const abi::SiteTableView &sites, uint32_t site) {
              : site;
 }
 
-abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
-                      const abi::Schedule::Side &second) {
+abi::Delays delaysFor(const abi::Schedule &schedule) {
   abi::Delays delays{};
-  delays.first = sideOf(first);
-  delays.second = sideOf(second);
-  delays.slowFirst = !preferFirst;
-  delays.seed = uint32_t(seed ^ seed >> 32);
+  delays.first = sideOf(schedule.first);
+  delays.second = sideOf(schedule.second);
+  delays.slowFirst = !schedule.preferFirst;
+  delays.seed = uint32_t(schedule.seed ^ schedule.seed >> 32);
   delays.settle = kSettle + (delays.seed * 0x9e3779b1u >> 16) % kSettle;
   delays.lag = kLagOfSettle * delays.settle;
   delays.most = kMost;
+  delays.bytes = uint32_t(std::min<uint64_t>(schedule.bytes, ~0u));
+  delays.lds = schedule.lds;
+  delays.beginLow = uint32_t(schedule.begin);
+  delays.beginHigh = uint32_t(schedule.begin >> 32);
   return delays;
 }
 

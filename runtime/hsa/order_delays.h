@@ -15,9 +15,8 @@ namespace wavesan::hsa {
 /// them and what they stand for.
 uint32_t lastSiteOf(const abi::SiteTableView &sites, uint32_t site);
 
-/// `preferFirst`: the wave of `first` does everything else early, else late.
-abi::Delays delaysFor(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
-                      const abi::Schedule::Side &second);
+/// `schedule` as the CPU agent would get it. preferFirst: the wave of `first` does everything else early, else late.
+abi::Delays delaysFor(const abi::Schedule &schedule);
 
 /// Whether the order came about, once or more, in the dispatch that has left this.
 inline bool orderMade(const abi::Delays &delays) { return delays.settled != 0; }

@@ -6,6 +6,8 @@
 #include "shadow_plan.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -50,7 +52,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
 
   DispatchShape shape = shapeOf(packet);
   ShadowRequest request = shadowRequest(queue, *kernel, *agent, packet);
-  const uint64_t budget = tool.options.shadow_budget_mb ? tool.options.shadow_budget_mb << 20 : agent->freeBytes / 4;
+  const uint64_t budget =
+      tool.options.shadow_budget_mb ? abi::bytesOfMebibytes(tool.options.shadow_budget_mb) : agent->freeBytes / 4;
   request.budgetBytes = budget;
   ShadowPlan plan = planShadow(request);
   if (!plan.problem.empty())
@@ -96,7 +99,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   // The drain must know the dispatch before the device does.
   if (!tool.drain.submit(pending)) {
     tool.resources.give(pending.memory);
-    return "too many checked dispatches are pending";
+    return "too many checked dispatches are pending, or the system gives no thread";
   }
   packet.header = withSystemFences(packet.header);
   packet.kernel_object = kernel->twinObject;

@@ -42,16 +42,13 @@ bool RaceConfirmer::wants(const Kernel &kernel) const {
   return On && kernel.twin && kernel.problem.empty() && !kernel.filtered;
 }
 
-bool RaceConfirmer::pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
-                         const abi::Schedule::Side &second) {
-  // Of every two seeds, one lets the wave that is first do everything else early, and one late.
-  const bool preferFirst = seed % 2 == 0;
+bool RaceConfirmer::pass(PacketHost &host, uint64_t number, const abi::Schedule &schedule) {
   std::optional<ScheduleSet> set;
   if (Agent)
-    set.emplace(*Agent, abi::Schedule{FirstSeed + seed, !ByDelays, preferFirst, first, second});
+    set.emplace(*Agent, schedule);
   std::shared_ptr<abi::Delays> delays;
   if (ByDelays)
-    delays = std::make_shared<abi::Delays>(delaysFor(FirstSeed + seed, preferFirst, first, second));
+    delays = std::make_shared<abi::Delays>(delaysFor(schedule));
   host.setDelays(delays);
   const bool ended = host.pass(number, 1u << WAVESAN_CONTEXT_RACE_CHECK).ended;
   host.setDelays(nullptr);
@@ -70,9 +67,15 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   abi::Schedule::Side current = sideOf(race.record.current, race.record.workgroup),
                       previous =
                           sideOf(race.record.previous, lds ? race.record.workgroup : race.record.previousWorkgroup);
+  // The bytes that both touch, so that what a site does elsewhere, in other rounds of a loop, is not taken for it.
+  abi::Schedule schedule{.forced = !ByDelays, .lds = lds, .begin = race.record.address, .bytes = race.record.size};
   if (ByDelays)
-    for (abi::Schedule::Side *side : {&current, &previous})
-      side->site = lastSiteOf(kernel.object->sites(), side->site);
+    for (abi::Schedule::Side *side : {&current, &previous}) {
+      const uint32_t last = lastSiteOf(kernel.object->sites(), side->site);
+      if (last != side->site) // whose bytes are others
+        schedule.bytes = 0;
+      side->site = last;
+    }
   OutputGroup groups[2] = {OutputGroup(before), OutputGroup(before)};
   std::optional<OutputGroup::Place> place;
   report::Confirmation result{.seed = FirstSeed};
@@ -80,8 +83,12 @@ report::Confirmation RaceConfirmer::verdict(Tool &tool, PacketHost &host, const 
   for (uint32_t seed = 0; seed < (place ? 2 * Seeds : Seeds); ++seed) {
     for (int order = 0; order < 2; ++order) {
       host.restore();
-      const bool made =
-          pass(host, ++result.passes, seed, order == 0 ? current : previous, order == 0 ? previous : current);
+      schedule.seed = FirstSeed + seed;
+      // Of every two seeds, one lets the wave that is first do everything else early, and one late.
+      schedule.preferFirst = seed % 2 == 0;
+      schedule.first = order == 0 ? current : previous;
+      schedule.second = order == 0 ? previous : current;
+      const bool made = pass(host, ++result.passes, schedule);
       (order == 0 ? result.reversed : result.asReported) += made;
       if (host.failed())
         return {.reason = "the dispatch fails when its accesses are ordered otherwise"};

@@ -36,9 +36,8 @@ public:
                uint64_t dispatch);
 
 private:
-  /// One pass under a seed, the access of `first` before that of `second`. Returns whether that came about.
-  bool pass(PacketHost &host, uint64_t number, uint32_t seed, const abi::Schedule::Side &first,
-            const abi::Schedule::Side &second);
+  /// One pass, the access of `first` before that of `second`. Returns whether that came about.
+  bool pass(PacketHost &host, uint64_t number, const abi::Schedule &schedule);
   report::Confirmation verdict(Tool &tool, PacketHost &host, const Kernel &kernel, const DispatchRace &race,
                                uint64_t dispatch);
 

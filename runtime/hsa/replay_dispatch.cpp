@@ -9,6 +9,8 @@
 #include "tool.h"
 #include "watched_dispatch.h"
 
+#include "wavesan/abi/option_units.h"
+
 #include <algorithm>
 #include <atomic>
 #include <sys/syscall.h>
@@ -39,7 +41,7 @@ wavesan_replay_dispatch_info_t infoOf(const QueueState &queue, const QueuedDispa
 }
 
 ReplayLimits limitsOf(const Tool &tool) {
-  return {tool.options.replay_max_passes, std::chrono::seconds(tool.options.replay_max_seconds)};
+  return {tool.options.replay_max_passes, abi::secondsOf(tool.options.replay_max_seconds)};
 }
 
 void say(Tool &tool, const std::string &what, const ReplayOutcome &outcome) {
@@ -70,7 +72,7 @@ bool replayDispatch(Tool &tool, QueueState &queue, QueuedDispatch &dispatch, con
   forgetOwnPackets();
   std::vector<QueuedDispatch> one{dispatch};
   PacketHost host(tool, queue, one, write);
-  host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
+  host.limitPass(abi::secondsOf(tool.options.replay_drain_seconds));
   const ReplayOutcome outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
   say(tool, "dispatch " + std::to_string(dispatch.number) + ", " + dispatch.kernel->display, outcome);
   if (outcome.declined)
@@ -97,7 +99,7 @@ bool replayRange(Tool &tool, QueueState &queue, std::vector<QueuedDispatch> &ran
   {
     forgetOwnPackets();
     PacketHost host(tool, queue, range, write);
-    host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
+    host.limitPass(abi::secondsOf(tool.options.replay_drain_seconds));
     outcome = runReplay(*subscription, info, service.activeContexts(), limitsOf(tool), host);
     say(tool, "range of " + std::to_string(range.size()) + " dispatches", outcome);
     if (!outcome.declined && !host.overdue())

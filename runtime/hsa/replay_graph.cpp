@@ -8,6 +8,7 @@
 #include "replay_service.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
 #include "wavesan/abi/replay.h"
 
 #include <ctime>
@@ -40,7 +41,7 @@ public:
         return kDeclineHostCall;
     if (T.memory.hasUntracked())
       return kDeclineUntracked;
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds);
+    const auto until = std::chrono::steady_clock::now() + abi::secondsOf(T.options.replay_drain_seconds);
     Lock = Window->take(until);
     if (!Lock || !Window->waitOthers(T.api, nullptr, until) || !drain(until))
       return kDeclineAgentDrain;
@@ -69,14 +70,14 @@ public:
       // Only the first one is the launch that the program has made.
       const GraphPass pass = {checks, {number == 0, number != 0}};
       thePass = &pass;
-      Window->passBegins(T.api, std::chrono::seconds(T.options.replay_drain_seconds));
+      Window->passBegins(T.api, abi::secondsOf(T.options.replay_drain_seconds));
       result.startNs = now();
       Result = Range.launch(Range.self);
       result.endNs = now();
       Window->passEnds();
       thePass = nullptr;
     }
-    drain(std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds));
+    drain(std::chrono::steady_clock::now() + abi::secondsOf(T.options.replay_drain_seconds));
     result.contexts = uint32_t(checks) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
                                                                            << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;
     if (contexts >> WAVESAN_CONTEXT_DISPATCH_TIMING & 1)
@@ -157,7 +158,7 @@ bool replayGraph(const abi::GraphRange *range, int *result) try {
   forgetOwnPackets();
   GraphHost host(*tool, *range);
   info.agent = host.agent().handle;
-  const ReplayLimits limits{tool->options.replay_max_passes, std::chrono::seconds(tool->options.replay_max_seconds)};
+  const ReplayLimits limits{tool->options.replay_max_passes, abi::secondsOf(tool->options.replay_max_seconds)};
   const ReplayOutcome outcome = runReplay(*subscription, info, service.activeContexts(), limits, host);
   if (tool->options.verbosity >= 1)
     tool->findings.message("kernel replay: graph of " + std::to_string(range->nodes) + " nodes: " +

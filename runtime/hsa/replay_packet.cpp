@@ -6,6 +6,8 @@
 #include "shadow_plan.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -155,7 +157,7 @@ bool PacketHost::writesUntracked() const {
 const char *PacketHost::open(MemoryStep &predicted) {
   if (const char *why = whyNot())
     return why;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(T.options.replay_drain_seconds);
+  const auto until = std::chrono::steady_clock::now() + abi::secondsOf(T.options.replay_drain_seconds);
   Lock = Window.take(until);
   if (!Lock)
     return kDeclineAgentDrain;
@@ -226,7 +228,7 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
   const bool perturbs = T.cpuAgent && contexts >> WAVESAN_CONTEXT_SCHEDULE_PERTURBATION & 1;
   if (perturbs) {
     result.seed = T.options.seed + number;
-    schedule.emplace(*T.cpuAgent, abi::Schedule{result.seed, false, false, {}, {}});
+    schedule.emplace(*T.cpuAgent, abi::Schedule{.seed = result.seed});
   }
   const bool checks = contexts >> WAVESAN_CONTEXT_RACE_CHECK & 1;
   Traces.clear();

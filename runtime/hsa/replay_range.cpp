@@ -5,9 +5,12 @@
 #include "replay_service.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <system_error>
 
 namespace wavesan::hsa {
 
@@ -52,11 +55,15 @@ wavesan_replay_status_t ReplayRange::begin() {
   Queue = nullptr;
   Got = 0;
   Outcome = {};
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(tool->options.replay_drain_seconds);
+  const auto until = std::chrono::steady_clock::now() + abi::secondsOf(tool->options.replay_drain_seconds);
   sigset_t all, old; // the program's signal handlers must not run on that thread
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);
-  Watchdog = std::thread([this, serial = ++Serial, until] { watch(serial, until); });
+  try {
+    Watchdog = std::thread([this, serial = ++Serial, until] { watch(serial, until); });
+  } catch (const std::system_error &) { // nobody would end a range that the program forgets
+    decline(kDeclineRangeThread);
+  }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   return WAVESAN_REPLAY_SUCCESS;
 }
@@ -90,7 +97,8 @@ wavesan_replay_status_t ReplayRange::end(wavesan_replay_range_t *result) {
   std::thread watchdog = std::move(Watchdog);
   lock.unlock();
   Changed.notify_all();
-  watchdog.join();
+  if (watchdog.joinable())
+    watchdog.join();
   if (result) {
     answer.size = result->size;
     std::memcpy(result, &answer, std::min(result->size, sizeof(answer)));

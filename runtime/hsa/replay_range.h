@@ -29,6 +29,7 @@ inline constexpr char kDeclineRangeGraph[] = "range_graph";
 inline constexpr char kDeclineRangeQueues[] = "range_queues";
 inline constexpr char kDeclineRangeLong[] = "range_too_long";
 inline constexpr char kDeclineRangeOpen[] = "range_not_closed";
+inline constexpr char kDeclineRangeThread[] = "range_no_thread";
 
 /// Thread-safe. One for the process, as the interface has one range.
 class ReplayRange {

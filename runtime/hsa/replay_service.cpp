@@ -125,11 +125,21 @@ bool ReplayService::loadTool(const std::string &file, std::string &error) {
   }
   if (const int status = init(&replayApi())) {
     error = "option tool: wavesan_tool_init of " + file + " failed with " + std::to_string(status);
+    withdrawTool();
     return false;
   }
   std::lock_guard lock(Mutex);
   ToolFinish = reinterpret_cast<void (*)()>(dlsym(library, "wavesan_tool_finish"));
   return true;
+}
+
+void ReplayService::withdrawTool() {
+  {
+    std::lock_guard lock(Mutex);
+    Subscription.reset();
+  }
+  Contexts.store(kDefaultContexts, std::memory_order_relaxed);
+  ReplayRange::instance().end(nullptr); // an error where none is open
 }
 
 void ReplayService::finishTool() {

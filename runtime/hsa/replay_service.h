@@ -42,6 +42,9 @@ public:
   void finishTool();
 
 private:
+  static constexpr uint32_t kDefaultContexts = 1u << WAVESAN_CONTEXT_RACE_CHECK;
+  /// Of a tool that could not begin, nothing that it has asked for before stays.
+  void withdrawTool();
   wavesan_replay_status_t statusOf(wavesan_replay_context_t context) const;
 
   mutable std::mutex Mutex;
@@ -49,7 +52,7 @@ private:
   std::atomic<bool> Ever{false};
   std::atomic<uint32_t> Provided{1u << WAVESAN_CONTEXT_RACE_CHECK | 1u << WAVESAN_CONTEXT_DISPATCH_TIMING |
                                  1u << WAVESAN_CONTEXT_OUTPUT_DIGEST};
-  std::atomic<uint32_t> Contexts{1u << WAVESAN_CONTEXT_RACE_CHECK};
+  std::atomic<uint32_t> Contexts{kDefaultContexts};
   void (*ToolFinish)() = nullptr;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "snapshot_tiers.h"
 
+#include "wavesan/abi/option_units.h"
 #include "wavesan/report/quiet_write.h"
 
 #include <algorithm>
@@ -27,14 +28,13 @@ uint64_t quarterOfAvailable() {
   return 1ull << 30;
 }
 
-constexpr uint64_t bytesOf(uint64_t mebibytes) { return mebibytes > UINT64_MAX >> 20 ? UINT64_MAX : mebibytes << 20; }
 constexpr size_t indexOf(Tier tier) { return size_t(tier); }
 
 } // namespace
 
 TierBudgets::TierBudgets(const abi::Options &options)
-    : Limits{bytesOf(options.replay_device_mb), bytesOf(options.replay_pinned_mb), bytesOf(options.replay_budget_mb),
-             bytesOf(options.replay_file_mb)},
+    : Limits{abi::bytesOfMebibytes(options.replay_device_mb), abi::bytesOfMebibytes(options.replay_pinned_mb),
+             abi::bytesOfMebibytes(options.replay_budget_mb), abi::bytesOfMebibytes(options.replay_file_mb)},
       Automatic(options.replay_budget_mb == 0) {}
 
 uint64_t TierBudgets::limit(Tier tier) const {

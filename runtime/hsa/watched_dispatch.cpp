@@ -5,6 +5,8 @@
 #include "replay_packet.h"
 #include "tool.h"
 
+#include "wavesan/abi/option_units.h"
+
 #include <chrono>
 #include <iterator>
 
@@ -52,7 +54,7 @@ bool watchDispatch(Tool &tool, QueueState &queue, const QueuedDispatch &queued, 
   if (records)
     capsule = tool.capsules.begin(tool, queue, *kernel, queued.packet, dispatch, host.memory());
   tool.findings.watch(dispatch, further);
-  host.limitPass(std::chrono::seconds(tool.options.replay_drain_seconds));
+  host.limitPass(abi::secondsOf(tool.options.replay_drain_seconds));
   const PassResult result = host.pass(0, 1u << WAVESAN_CONTEXT_RACE_CHECK);
   const uint64_t outside = further ? tool.findings.outsideBudget(dispatch) : 0;
   std::vector<DispatchRace> races = tool.findings.takeWatched(dispatch);

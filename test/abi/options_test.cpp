@@ -1,5 +1,6 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "wavesan/abi/option_units.h"
 #include "wavesan/abi/options.h"
 
 #include <gtest/gtest.h>
@@ -101,6 +102,20 @@ TEST(Options, BadValuesChangeNothing) {
   EXPECT_FALSE(options.summary);
   EXPECT_EQ(errors.values.size(), 3u);
   EXPECT_EQ(errors.values[2], "option summary: 'maybe' is not 0 or 1 (false, true, no, yes, off, on)");
+}
+
+TEST(OptionUnits, NothingWrapsAround) {
+  constexpr uint64_t kMost = ~uint64_t(0);
+  EXPECT_EQ(bytesOfMebibytes(3), uint64_t(3) << 20);
+  EXPECT_EQ(bytesOfMebibytes(kMost >> 20), (kMost >> 20) << 20);
+  for (uint64_t mebibytes : {(kMost >> 20) + 1, kMost})
+    EXPECT_EQ(bytesOfMebibytes(mebibytes), kMost);
+  EXPECT_EQ(secondsOf(60), std::chrono::seconds(60));
+  for (uint64_t seconds : {uint64_t(10'000'000'000), uint64_t(1) << 63, kMost}) {
+    const auto until = std::chrono::steady_clock::now() + secondsOf(seconds);
+    EXPECT_GT(until, std::chrono::steady_clock::now() + std::chrono::hours(24 * 365 * 50));
+    EXPECT_GT(std::chrono::milliseconds(secondsOf(seconds)).count(), 0);
+  }
 }
 
 TEST(Options, UnknownNames) {

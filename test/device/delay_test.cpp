@@ -56,10 +56,11 @@ protected:
         outer.swap(asleep);
       }
     };
-    __wavesan_lds_access(state(wave), 4 * wave, kStore, site, abi::kNoVariable);
+    __wavesan_lds_access(state(wave), Address + 4 * wave, kStore, site, abi::kNoVariable);
     asleep = nullptr;
     return sleeps;
   }
+  uint32_t Address = 0; ///< of wave 0's next access
   void arrive(uint32_t wave) { __wavesan_barrier_arrive(state(wave), 1); }
   void barrier() {
     for (uint32_t w = 0; w < kWaves; ++w) {
@@ -153,6 +154,43 @@ TEST_F(Delay, BetweenWorkgroupsOnce) {
   EXPECT_EQ(access(1, kSecondSite, 4, [&] { Delays.passed = 1; }), 4 + kSettle);
   barrier();
   EXPECT_EQ(access(1, kSecondSite), 0u);
+}
+
+// Of a site in a loop, only accesses that touch the bytes of the report are the pair.
+TEST_F(Delay, OnlyAccessesToTheBytesCount) {
+  for (const bool range : {false, true}) {
+    abi::Delays d = usual();
+    d.lag = 0;
+    d.lds = 1;
+    d.beginLow = 103;
+    d.bytes = 1;
+    begin(&d);
+    const auto first = [&](uint32_t address) {
+      if (range)
+        __wavesan_lds_range(state(0), address, 4, abi::accessInfo(abi::kAccessWrite, 0), kFirstSite, 0);
+      else
+        __wavesan_lds_access(state(0), address, kStore, kFirstSite, 0);
+    };
+    for (uint32_t other : {0u, 96u, 99u, 104u, 200u}) {
+      first(other);
+      EXPECT_EQ(Delays.passed, 0u) << other;
+    }
+    Address = 104 - 4; // wave 1 is 4 behind
+    EXPECT_EQ(access(1, kSecondSite), 0u);
+    Address = 100 - 4;
+    EXPECT_EQ(access(1, kSecondSite, 10, [&] { first(100); }), 10 + kSettle);
+    EXPECT_NE(Delays.settled, 0u);
+  }
+}
+
+TEST_F(Delay, OnlyAccessesToMemoryOfThatKindCount) {
+  abi::Delays d = usual();
+  d.lds = 0; // the site's accesses are to LDS
+  d.beginLow = 0;
+  d.bytes = 256;
+  begin(&d);
+  __wavesan_lds_access(state(0), 0, kStore, kFirstSite, 0);
+  EXPECT_EQ(Delays.passed, 0u);
 }
 
 TEST_F(Delay, WhoIsSecondIsSlow) {

@@ -77,6 +77,9 @@ using Preference = ForcedOrder::Preference;
 ForcedOrder order(Event first, Event second, Preference preference = Preference::None) {
   return {{first.site, {first.workgroup, 0, 0}, first.wave},
           {second.site, {second.workgroup, 0, 0}, second.wave},
+          false,
+          0,
+          0,
           preference};
 }
 
@@ -151,6 +154,128 @@ TEST(ForcedOrder, Workgroups) {
         EXPECT_TRUE(x.made && y.made);
         EXPECT_EQ(y.events.size(), 160u);
       }
+}
+
+/// Every lane goes over eight places: wave 0 upwards with site 1, wave 1 downwards with site 2, no barrier anywhere.
+/// `access` gets the address, `end` follows the operands that it needs.
+std::string sweeps(const std::string &declaration, const std::string &pointer, const std::string &call,
+                   const std::string &end) {
+  return R"(
+@lds = internal addrspace(3) global [8 x i32] poison
+declare i32 @llvm.amdgcn.workitem.id.x()
+)" + declaration +
+         R"(
+define amdgpu_kernel void @k(ptr addrspace(1) %out) {
+entry:
+  %generic = addrspacecast ptr addrspace(1) %out to ptr
+  %t = call i32 @llvm.amdgcn.workitem.id.x()
+  %wave1 = icmp uge i32 %t, 64
+  %site = select i1 %wave1, i32 2, i32 1
+  %uniform = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %site)
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %down = sub i32 7, %i
+  %at = select i1 %wave1, i32 %down, i32 %i
+  )" + pointer +
+         "\n  " + call + " i32 1025, i32 %uniform" + end + R"()
+  %next = add i32 %i, 1
+  %more = icmp ult i32 %next, 8
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+declare i32 @llvm.amdgcn.readfirstlane.i32(i32)
+)";
+}
+
+struct PlaceRecorder : NoHooks {
+  struct Access {
+    uint32_t wave, place;
+  };
+  std::vector<Access> accesses;
+  uint64_t base = 0;
+  void note(const WaveView &w, uint64_t address) { accesses.push_back({w.wave, uint32_t((address - base) / 4)}); }
+  void globalAccess(WaveView &w, LaneMask, const uint64_t *address, uint32_t, uint32_t) override { note(w, *address); }
+  void genericAccess(WaveView &w, LaneMask, const uint64_t *address, uint32_t, uint32_t) override {
+    note(w, *address -
+                (*address - reinterpret_cast<uint64_t>(w.lds) < w.ldsBytes ? reinterpret_cast<uint64_t>(w.lds) : 0));
+  }
+  void ldsAccess(WaveView &w, LaneMask, const uint32_t *address, uint32_t, uint32_t, uint32_t) override {
+    note(w, *address);
+  }
+  void globalRange(WaveView &w, LaneMask, const uint64_t *address, const uint64_t *, uint32_t, uint32_t) override {
+    note(w, *address);
+  }
+  size_t find(uint32_t wave, uint32_t place) const {
+    for (size_t i = 0; i < accesses.size(); ++i)
+      if (accesses[i].wave == wave && accesses[i].place == place)
+        return i;
+    ADD_FAILURE() << "wave " << wave << " never at " << place;
+    return 0;
+  }
+};
+
+/// A site in a loop is many accesses: the pair is those that touch the bytes.
+TEST(ForcedOrder, OnlyAccessesToTheBytesCount) {
+  struct Kind {
+    const char *name;
+    std::string ir;
+    bool lds, inMemory;
+  };
+  const std::string global = "%p = getelementptr i32, ptr %generic, i32 %at",
+                    generic = "%l = getelementptr i32, ptr addrspace(3) @lds, i32 %at\n"
+                              "  %p = addrspacecast ptr addrspace(3) %l to ptr",
+                    local = "%l = getelementptr i32, ptr addrspace(3) @lds, i32 %at\n"
+                            "  %p = ptrtoint ptr addrspace(3) %l to i32";
+  const Kind kinds[] = {
+      {"global",
+       sweeps("declare void @__wavesan_global_access(ptr addrspace(5), ptr, i32, i32)", global,
+              "call void @__wavesan_global_access(ptr addrspace(5) null, ptr %p,", ""),
+       false, true},
+      {"global range",
+       sweeps("declare void @__wavesan_global_range(ptr addrspace(5), ptr, i64, i32, i32)", global,
+              "call void @__wavesan_global_range(ptr addrspace(5) null, ptr %p, i64 4,", ""),
+       false, true},
+      {"generic, global memory",
+       sweeps("declare void @__wavesan_generic_access(ptr addrspace(5), ptr, i32, i32)", global,
+              "call void @__wavesan_generic_access(ptr addrspace(5) null, ptr %p,", ""),
+       false, true},
+      {"generic, LDS",
+       sweeps("declare void @__wavesan_generic_access(ptr addrspace(5), ptr, i32, i32)", generic,
+              "call void @__wavesan_generic_access(ptr addrspace(5) null, ptr %p,", ""),
+       true, false},
+      {"LDS",
+       sweeps("declare void @__wavesan_lds_access(ptr addrspace(5), i32, i32, i32, i32)", local,
+              "call void @__wavesan_lds_access(ptr addrspace(5) null, i32 %p,", ", i32 -1"),
+       true, false},
+  };
+  static uint32_t memory[8];
+  for (const Kind &kind : kinds)
+    for (uint32_t place = 0; place < 8; ++place)
+      for (const uint32_t first : {0u, 1u})
+        for (uint64_t seed = 1; seed <= 4; ++seed) {
+          SCOPED_TRACE(std::string(kind.name) + ", place " + std::to_string(place) + ", first " +
+                       std::to_string(first));
+          ForcedOrder forced{{first + 1, {0, 0, 0}, first}, {2 - first, {0, 0, 0}, 1 - first}, kind.lds, 0, 1};
+          forced.begin = (kind.inMemory ? reinterpret_cast<uint64_t>(memory) : 0) + 4 * place + 2;
+          PlaceRecorder recorder;
+          recorder.base = kind.inMemory ? reinterpret_cast<uint64_t>(memory) : 0;
+          Options options;
+          options.fixedLds = 32;
+          options.hooks = &recorder;
+          options.seed = seed;
+          options.forced = &forced;
+          EXPECT_TRUE(runText(kind.ir, linear(128, 128), arguments(&memory[0]), options).orderMade);
+          ASSERT_EQ(recorder.accesses.size(), 16u);
+          EXPECT_LT(recorder.find(first, place), recorder.find(1 - first, place));
+          // Another space, or other bytes: nobody is held, and nothing is said to have come about.
+          forced.lds = !kind.lds;
+          EXPECT_FALSE(runText(kind.ir, linear(128, 128), arguments(&memory[0]), options).orderMade);
+          forced.lds = kind.lds;
+          forced.begin += 4 * 8;
+          EXPECT_FALSE(runText(kind.ir, linear(128, 128), arguments(&memory[0]), options).orderMade);
+        }
 }
 
 /// With the same order of the pair, everything else that the two waves do comes in both orders.

@@ -12,25 +12,49 @@ namespace wavesan::hsa {
 
 namespace {
 constexpr abi::Schedule::Side kOne{5, {1, 2, 3}, 4}, kOther{6, {7, 8, 9}, 10};
+
+abi::Delays delays(uint64_t seed, bool preferFirst, const abi::Schedule::Side &first,
+                   const abi::Schedule::Side &second) {
+  abi::Schedule schedule{};
+  schedule.seed = seed;
+  schedule.preferFirst = preferFirst;
+  schedule.first = first;
+  schedule.second = second;
+  return delaysFor(schedule);
+}
 } // namespace
 
 TEST(OrderDelays, SidesAndPreference) {
-  const abi::Delays delays = delaysFor(1, true, kOne, kOther);
-  EXPECT_EQ(delays.first.site, 5u);
-  EXPECT_EQ(delays.first.wave, 4u);
-  EXPECT_EQ(delays.second.site, 6u);
-  EXPECT_EQ(delays.second.wave, 10u);
+  const abi::Delays made = delays(1, true, kOne, kOther);
+  EXPECT_EQ(made.first.site, 5u);
+  EXPECT_EQ(made.first.wave, 4u);
+  EXPECT_EQ(made.second.site, 6u);
+  EXPECT_EQ(made.second.wave, 10u);
   for (uint32_t d = 0; d < 3; ++d) {
-    EXPECT_EQ(delays.first.workgroup[d], kOne.workgroup[d]);
-    EXPECT_EQ(delays.second.workgroup[d], kOther.workgroup[d]);
+    EXPECT_EQ(made.first.workgroup[d], kOne.workgroup[d]);
+    EXPECT_EQ(made.second.workgroup[d], kOther.workgroup[d]);
   }
-  EXPECT_EQ(delays.slowFirst, 0u);
-  EXPECT_EQ(delaysFor(1, false, kOne, kOther).slowFirst, 1u);
+  EXPECT_EQ(made.slowFirst, 0u);
+  EXPECT_EQ(delays(1, false, kOne, kOther).slowFirst, 1u);
 }
 
 TEST(OrderDelays, WhatTheDeviceWritesBeginsAsZero) {
-  const abi::Delays delays = delaysFor(1, true, kOne, kOther);
-  EXPECT_EQ(delays.passed | delays.settled | delays.holds | delays.held | delays.lagged, 0u);
+  const abi::Delays made = delays(1, true, kOne, kOther);
+  EXPECT_EQ(made.passed | made.settled | made.holds | made.held | made.lagged, 0u);
+}
+
+TEST(OrderDelays, Bytes) {
+  abi::Schedule schedule{};
+  schedule.lds = true;
+  schedule.begin = 0x123456789abcdef0;
+  schedule.bytes = 12;
+  const abi::Delays made = delaysFor(schedule);
+  EXPECT_EQ(made.lds, 1u);
+  EXPECT_EQ(made.bytes, 12u);
+  EXPECT_EQ(made.beginLow, 0x9abcdef0u);
+  EXPECT_EQ(made.beginHigh, 0x12345678u);
+  schedule.bytes = uint64_t(1) << 32;
+  EXPECT_EQ(delaysFor(schedule).bytes, ~0u);
 }
 
 // Both orders of a seed have the same times, other seeds others; who is late is later than one that settles, and a wave
@@ -38,19 +62,19 @@ TEST(OrderDelays, WhatTheDeviceWritesBeginsAsZero) {
 TEST(OrderDelays, Times) {
   std::set<uint32_t> settles, seeds;
   for (uint64_t seed = 1; seed <= 8; ++seed) {
-    const abi::Delays delays = delaysFor(seed, true, kOne, kOther), swapped = delaysFor(seed, true, kOther, kOne);
-    EXPECT_EQ(delays.settle, swapped.settle);
-    EXPECT_EQ(delays.seed, swapped.seed);
-    EXPECT_GT(delays.settle, 0u);
-    EXPECT_GE(delays.lag, 2 * delays.settle);
-    EXPECT_GE(delays.most, 8 * delays.lag);
-    EXPECT_LE(delays.most, 1u << 16);
-    settles.insert(delays.settle);
-    seeds.insert(delays.seed);
+    const abi::Delays made = delays(seed, true, kOne, kOther), swapped = delays(seed, true, kOther, kOne);
+    EXPECT_EQ(made.settle, swapped.settle);
+    EXPECT_EQ(made.seed, swapped.seed);
+    EXPECT_GT(made.settle, 0u);
+    EXPECT_GE(made.lag, 2 * made.settle);
+    EXPECT_GE(made.most, 8 * made.lag);
+    EXPECT_LE(made.most, 1u << 16);
+    settles.insert(made.settle);
+    seeds.insert(made.seed);
   }
   EXPECT_GE(settles.size(), 4u);
   EXPECT_EQ(seeds.size(), 8u);
-  EXPECT_NE(delaysFor(1, true, kOne, kOther).seed, delaysFor(uint64_t(1) << 32 | 2, true, kOne, kOther).seed);
+  EXPECT_NE(delays(1, true, kOne, kOther).seed, delays(uint64_t(1) << 32 | 2, true, kOne, kOther).seed);
 }
 
 // A copy has a site for what it reads and one for what it writes, whose checks come one behind the other.

@@ -417,3 +417,16 @@ TEST(ReplayServiceTest, ToolsThatCannotBeLoaded) {
   EXPECT_FALSE(service.loadTool("libm.so.6", error));
   EXPECT_EQ(error, "option tool: libm.so.6 exports no wavesan_tool_init");
 }
+
+// What it has asked for before it failed does not stay.
+TEST(ReplayServiceTest, AToolThatFailsToBegin) {
+  ReplayService &service = ReplayService::instance();
+  const uint32_t contexts = service.activeContexts();
+  std::string error;
+  EXPECT_FALSE(service.loadTool(FAILING_TOOL, error));
+  EXPECT_EQ(error, "option tool: wavesan_tool_init of " FAILING_TOOL " failed with 7");
+  EXPECT_FALSE(service.subscription());
+  EXPECT_EQ(service.unsubscribe(), WAVESAN_REPLAY_ERROR_NOT_SUBSCRIBED);
+  EXPECT_EQ(service.activeContexts(), contexts);
+  service.finishTool(); // it does not get that call
+}

@@ -132,7 +132,8 @@ DispatchResult runOnEngine(const hsa_kernel_dispatch_packet_t &packet, const Ker
     };
     using Preference = cpu::ForcedOrder::Preference;
     order = {side(schedule->first), side(schedule->second),
-             schedule->preferFirst ? Preference::First : Preference::Second};
+             schedule->lds,         schedule->begin,
+             schedule->bytes,       schedule->preferFirst ? Preference::First : Preference::Second};
     launch.forced = schedule->forced ? &order : nullptr;
   }
   cpu::Outcome outcome = program->run(launch);

@@ -164,6 +164,9 @@ struct ForcedOrder {
     uint32_t wave;
   };
   Side first, second;
+  /// The bytes that both touch: an access of a site counts only if some lane's overlaps them. `bytes` 0: each counts.
+  bool lds; ///< byte offsets in LDS; else addresses of global memory
+  uint64_t begin, bytes;
   /// Which of the two waves runs when both could.
   enum class Preference : uint8_t { None, First, Second } preference = Preference::None;
 };

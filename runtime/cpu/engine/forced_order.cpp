@@ -17,9 +17,9 @@ bool OrderForcer::released(const Workgroup &group) const {
   return waits || FirstEnded || Holds >= kMaxHolds || (FirstSeen && FirstPhase >= group.barrierPhase);
 }
 
-bool OrderForcer::holds(const Workgroup &group, const Wave &wave, uint32_t site) {
+bool OrderForcer::holdsAt(const Workgroup &group, const Wave &wave, uint32_t site, bool concerned) {
   const ForcedOrder::Side &first = Order->first, &second = Order->second;
-  if (site == first.site && is(first, group, wave)) {
+  if (concerned && site == first.site && is(first, group, wave)) {
     FirstSeen = true;
     FirstPhase = group.barrierPhase;
     return false;
@@ -27,7 +27,7 @@ bool OrderForcer::holds(const Workgroup &group, const Wave &wave, uint32_t site)
   if (!is(second, group, wave))
     return false;
   SecondHeld = false;
-  if (site != second.site)
+  if (!concerned || site != second.site)
     return false;
   if (mustWait(group)) {
     ++Holds;

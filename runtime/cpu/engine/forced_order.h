@@ -29,8 +29,14 @@ public:
   bool active() const { return Order != nullptr; }
   /// The second access was made behind the first, once or more.
   bool made() const { return Made; }
-  /// The wave is about to access at `site`. True: not now; it must come back.
-  bool holds(const Workgroup &group, const Wave &wave, uint32_t site);
+  /// The wave is about to access at `site`. True: not now; it must come back. `touches(order)`: whether the access
+  /// touches ForcedOrder's bytes.
+  template <class Touches> bool holds(const Workgroup &group, const Wave &wave, uint32_t site, Touches touches) {
+    return holdsAt(group, wave, site, [&] {
+      const bool asked = site == Order->first.site || site == Order->second.site;
+      return asked && (Order->bytes == 0 || touches(*Order));
+    }());
+  }
   /// Those of the runnable waves that may run now. None: the workgroup must wait for another one.
   uint64_t eligible(const Workgroup &group, uint64_t runnable) {
     return Order && Order->preference != ForcedOrder::Preference::None ? preferred(group, runnable) : runnable;
@@ -43,6 +49,8 @@ public:
   }
 
 private:
+  /// `concerned`: it is an access of one of the sites, to the bytes that matter.
+  bool holdsAt(const Workgroup &group, const Wave &wave, uint32_t site, bool concerned);
   bool mustWait(const Workgroup &group) const;
   /// Less than what a workgroup may do without progress (stuck_check.h).
   static constexpr uint32_t kMaxHolds = 20'000;

@@ -180,6 +180,25 @@ uint32_t uniform(const Wave &w, const UniformOperand &o) {
   return o.reg == kNoRegister ? o.value : uniform<uint32_t>(w, o.reg);
 }
 
+/// Does some lane's access touch the bytes of the order? Of LDS and generic accesses alike.
+template <bool isLds, bool isRange>
+bool touches(const Wave &w, const HookOperands &x, uint32_t info, const ForcedOrder &order) {
+  const uint64_t size = abi::accessSize(info), ldsBegin = reinterpret_cast<uint64_t>(w.lds);
+  for (LaneMask rest = w.exec; rest; rest &= rest - 1) {
+    const uint32_t lane = uint32_t(__builtin_ctzll(rest));
+    uint64_t address = isLds ? w.at<uint32_t>(x.address)[lane] : w.at<uint64_t>(x.address)[lane];
+    bool lds = isLds;
+    if (!isLds && address - ldsBegin < w.ldsBytes) {
+      address -= ldsBegin;
+      lds = true;
+    }
+    const uint64_t length = isRange ? w.at<uint64_t>(x.length)[lane] : size;
+    if (lds == order.lds && (address - order.begin < order.bytes || order.begin - address < length))
+      return true;
+  }
+  return false;
+}
+
 template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   HookHandler *handler = w.group->launch->launch->hooks;
   if (!handler)
@@ -190,7 +209,11 @@ template <abi::Hook which> void hookRun(Wave &w, const Op &o) {
   constexpr bool isRange = which == Hook::LdsRange || which == Hook::GenericRange || which == Hook::GlobalRange;
   const auto site = [&] { return uniform(w, x.site); };
   if constexpr (isAccess || isRange)
-    if (OrderForcer &forcer = w.group->launch->forcer; forcer.active() && forcer.holds(*w.group, w, site())) {
+    if (OrderForcer &forcer = w.group->launch->forcer;
+        forcer.active() && forcer.holds(*w.group, w, site(), [&](const ForcedOrder &order) {
+          constexpr bool isLds = which == Hook::LdsAccess || which == Hook::LdsRange;
+          return touches<isLds, isRange>(w, x, uniform(w, x.info), order);
+        })) {
       --w.pc;
       w.quantum -= OrderForcer::kCost;
       w.stop = Stop::Yield;

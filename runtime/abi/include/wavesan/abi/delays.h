@@ -26,13 +26,17 @@ struct Delays {
   uint32_t settle;           ///< until an access that its wave is about to make has been made
   uint32_t lag;              ///< in front of each other access of the wave that is late
   uint32_t most;             ///< of one wave, for either reason
+  /// The bytes that both touch: an access of a site counts only if some lane's overlaps them. 0: each counts.
+  uint32_t bytes;
+  uint32_t lds; ///< 1: `begin` is a byte offset in LDS; 0: an address of global memory
+  uint32_t beginLow, beginHigh;
   // ----
   uint32_t passed;  ///< epoch of the latest access that came first, plus 1
   uint32_t settled; ///< the value of `passed` that has been waited for
   uint32_t holds;   ///< 1 while the second waits for the first
   uint32_t held;    ///< sleeps of the second in front of its access
   uint32_t lagged;  ///< sleeps of the wave that is late in front of others
-  uint32_t reserved[12];
+  uint32_t reserved[8];
 };
 static_assert(sizeof(Delays) == 128);
 

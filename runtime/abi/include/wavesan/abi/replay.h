@@ -51,6 +51,9 @@ struct Schedule {
   bool forced; ///< `first` before `second`, where the program allows it; for the agent's own hooks (hooks=native)
   bool preferFirst; ///< forced: the wave of `first` runs when both could; else that of `second`
   Side first, second;
+  /// As in cpu::ForcedOrder.
+  bool lds;
+  uint64_t begin, bytes;
 };
 
 /// Addresses of global memory. Borders inside of memory are multiples of kShadowWindowUnit.
