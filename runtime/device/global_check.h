@@ -159,7 +159,7 @@ WAVESAN_INLINE void reportGlobal(const OrderView &of, Operation op, const core::
       found.order() == core::GlobalOrder::MissingFence ? abi::RaceClass::MissingFence : abi::RaceClass::Race;
   const bool plain = found.side() != core::kAtomics, writes = plain ? found.side() == core::kPlainWrites : was.write();
   abi::RaceRecord r;
-  r.key = abi::raceKey(op.site(), was.site(), raceClass);
+  r.key = abi::raceKey(op.site(), was.site(), raceClass, wave >> waveBits != v.group());
   r.raceClass = uint32_t(raceClass);
   r.address = address;
   r.size = size;

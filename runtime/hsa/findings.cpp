@@ -196,7 +196,8 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
   std::sort(records.begin(), records.end(), [](auto *a, auto *b) { return recordBefore(*a, *b); });
 
   // Several site pairs can be one pair of source positions (unrolled loops, both orders). The first record in
-  // program order speaks for all of them: which order the schedule showed first says nothing about the program.
+  // program order speaks for all of them: which order the schedule showed first says nothing about the program. If the
+  // two accesses race between workgroups, too, it is the first of those: a barrier would not do.
   struct Group {
     const abi::RaceRecord *first;
     const abi::RaceRecord *otherWay = nullptr; ///< first record with the sides exchanged
@@ -223,9 +224,15 @@ void Findings::addRaces(const Kernel &kernel, uint64_t dispatch, const DispatchR
     if (isNew)
       groups.push_back({.first = record, .swapped = key.swapped, .isNew = known == KnownRaces.end()});
     Group &group = groups[it->second];
+    if (isBetweenWorkgroups(*record) && !isBetweenWorkgroups(*group.first)) {
+      group.first = record;
+      group.swapped = key.swapped;
+      group.otherWay = nullptr;
+    }
     group.count += record->count;
     group.valueHeld = group.valueHeld && (record->current.access & abi::kSideValueHeld) != 0;
-    if (key.swapped != group.swapped && !group.otherWay)
+    if (key.swapped != group.swapped && !group.otherWay &&
+        isBetweenWorkgroups(*record) == isBetweenWorkgroups(*group.first))
       group.otherWay = record;
   }
   std::vector<const std::string *> keys(groups.size());

@@ -338,6 +338,11 @@ RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel) {
   return key;
 }
 
+bool isBetweenWorkgroups(const abi::RaceRecord &record) {
+  return !isDivergence(record) && record.space == uint32_t(abi::RaceSpace::Global) &&
+         !std::equal(record.workgroup, record.workgroup + 3, record.previousWorkgroup);
+}
+
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b) {
   auto order = [](const abi::RaceRecord &r) {
     // Addresses of global memory differ from run to run.

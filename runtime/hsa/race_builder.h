@@ -39,6 +39,9 @@ bool writesSameValue(const abi::RaceRecord &record, const Kernel &kernel);
 
 RaceKey raceIdentity(const abi::RaceRecord &record, const Kernel &kernel);
 
+/// The two sides belong to different workgroups.
+bool isBetweenWorkgroups(const abi::RaceRecord &record);
+
 /// Order of records that does not depend on where they stand in the table.
 bool recordBefore(const abi::RaceRecord &a, const abi::RaceRecord &b);
 

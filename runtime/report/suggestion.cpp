@@ -52,13 +52,18 @@ std::string barrierText(const Race &race, const Lines &lines) {
   return "put __syncthreads() between the two accesses";
 }
 
+/// `x += y` has one position for its read and its write; `a[i] = a[j]` has two.
+bool isOnePosition(const Race &race) {
+  return !race.current.frames.empty() && !race.previous.frames.empty() &&
+         race.current.frames.front() == race.previous.frames.front();
+}
+
 std::string sameLineText(const Race &race, const Lines &lines) {
   std::string line = "line " + std::to_string(lines.low) + lines.where;
   if (race.order == Order::WriteAfterWrite)
     return "let only one work-item execute the write in " + line +
            ", or give every work-item its own element, or use an atomic operation";
-  // `x += y` has one position for its read and its write; `a[i] = a[j]` has two.
-  if (race.current.frames.front() == race.previous.frames.front())
+  if (isOnePosition(race))
     return "use an atomic operation such as atomicAdd() in " + line + ", or give every work-item its own element";
   return "split " + line + ": read into a local variable, then __syncthreads(), then write";
 }
@@ -119,7 +124,10 @@ std::string betweenWorkgroupsReason(const Race &race) {
 
 std::string betweenWorkgroupsFix(const Race &race) {
   std::string text = race.atomicAgainstPlain() ? "make both accesses atomic" : "use an atomic";
-  if (race.situation == Situation::SameLine)
+  // `a[i] = f(a[j])`: what is read belongs to another workgroup.
+  if (race.situation == Situation::SameLine && race.order != Order::WriteAfterWrite && !isOnePosition(race))
+    text += ", or write to another array than the one that is read";
+  else if (race.situation == Situation::SameLine)
     text += ", or give every workgroup its own element";
   // The fence of another work-item, on the other side of a barrier, is none of the work-item that sets the flag.
   return text +

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "wavesan/core/race_table.h"
 
+#include "wavesan/abi/site_table.h"
+
 #include <gtest/gtest.h>
 #include <thread>
 #include <vector>
@@ -56,6 +58,12 @@ TEST(RaceTable, SamePairIsCountedAndTheFirstDetailsStay) {
 TEST(RaceTable, OrderAndClassMakeDifferentEntries) {
   EXPECT_NE(abi::raceKey(1, 2, abi::RaceClass::Race), abi::raceKey(2, 1, abi::RaceClass::Race));
   EXPECT_NE(abi::raceKey(1, 2, abi::RaceClass::Race), abi::raceKey(1, 2, abi::RaceClass::MissingFence));
+  EXPECT_NE(abi::raceKey(1, 2, abi::RaceClass::Race), abi::raceKey(1, 2, abi::RaceClass::Race, true));
+  // The last site still has a key of its own for both.
+  EXPECT_NE(abi::raceKey(abi::kMaxSites - 1, 2, abi::RaceClass::Race),
+            abi::raceKey(abi::kMaxSites - 1, 2, abi::RaceClass::Race, true));
+  EXPECT_NE(abi::raceKey(abi::kNoSite, 2, abi::RaceClass::EarlyExit),
+            abi::raceKey(2, abi::kNoSite, abi::RaceClass::EarlyExit));
   EXPECT_NE(abi::raceKey(0, 0, abi::RaceClass::Race), 0u);
 }
 TEST(RaceTable, FullTableSaysSo) {

@@ -69,6 +69,30 @@ TEST_F(ToolTest, TheRecordOfTheLowestWorkgroupSpeaks) {
   EXPECT_NE(log().find("  seen 4 times\n"), std::string::npos) << log();
 }
 
+// A barrier would not do where the accesses race between workgroups, too, whichever record comes first.
+TEST_F(ToolTest, WhatRacesWithinAndBetweenWorkgroupsIsShownBetween) {
+  load();
+  DispatchPacket original = packet(), twin = submit(original);
+  static char memory[64];
+  abi::RaceRecord between = globalRecord(memory, kLoadSite, kStoreSite), within = between, otherWay = within;
+  std::fill_n(within.workgroup, 3, 0);
+  std::fill_n(within.previousWorkgroup, 3, 0);
+  std::fill_n(between.previousWorkgroup, 3, 0);
+  between.workgroup[0] = 9;
+  between.key = abi::raceKey(kLoadSite, kStoreSite, abi::RaceClass::Race, true);
+  otherWay = within;
+  std::swap(otherWay.current, otherWay.previous);
+  otherWay.key = abi::raceKey(kStoreSite, kLoadSite, abi::RaceClass::Race);
+  for (const abi::RaceRecord &r : {within, between, otherWay})
+    putRace(twin, r);
+  finishDispatch(twin, original.completion_signal);
+  unload();
+  EXPECT_EQ(count(log(), "wavesan: race:"), 1u);
+  EXPECT_NE(log().find("workgroups (0,0,0) and (9,0,0) may execute these in either order"), std::string::npos) << log();
+  EXPECT_EQ(log().find("put __syncthreads()"), std::string::npos) << log();
+  EXPECT_NE(log().find("  seen 3 times"), std::string::npos) << log();
+}
+
 TEST_F(ToolTest, ABarrierBetweenTheLinesMeansALoop) {
   load();
   DispatchPacket original = packet(), twin = submit(original);

@@ -71,6 +71,16 @@ TEST(GlobalRaceText, OneLineOfAllWorkgroups) {
       << text(r);
 }
 
+// `a[i] = f(a[i + 1])` for all workgroups.
+TEST(GlobalRaceText, OneLineThatReadsWhatAnotherWorkgroupWrites) {
+  Race r = globalRace(Order::WriteAfterRead, access(W, 0, 0, {at(7, 9)}), access(R, 0, 0, {at(7, 15)}));
+  r.situation = Situation::SameLine;
+  EXPECT_NE(
+      text(r).find("  fix: use an atomic, or write to another array than the one that is read, or end the kernel "),
+      std::string::npos)
+      << text(r);
+}
+
 TEST(GlobalRaceText, ScopeTooSmallNamesTheScopeThatWouldDo) {
   Race r =
       globalRace(Order::WriteAfterWrite, access(R | W | A, 0, 3, {at(12, 3)}), access(R | W | A, 0, 3, {at(9, 3)}));

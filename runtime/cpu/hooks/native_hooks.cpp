@@ -496,7 +496,7 @@ private:
                                            : behindBarrier            ? abi::RaceClass::MissingFence
                                                                       : abi::RaceClass::Race;
           abi::RaceRecord r{};
-          r.key = abi::raceKey(site, p.site, raceClass);
+          r.key = abi::raceKey(site, p.site, raceClass, !sameGroup);
           r.raceClass = uint32_t(raceClass);
           r.space = uint32_t(abi::RaceSpace::Global);
           r.address = c.address;

@@ -83,7 +83,7 @@ static_assert(sizeof(RaceSide) == 8);
 /// One entry of the race table. Entry states: 0 free, kRaceBusy being written, otherwise the key; `count` and `key`
 /// are accessed atomically, the rest is written by whoever took the entry.
 struct RaceRecord {
-  uint64_t key;            ///< raceKey() of the two sites and the class; 0: free
+  uint64_t key;            ///< raceKey(); 0: free
   uint32_t count;          ///< conflicts with this key, the first included
   uint32_t ready;          ///< 1 once all fields are written
   uint32_t raceClass;      ///< RaceClass
@@ -140,9 +140,11 @@ constexpr DivergenceDetail divergenceOf(const RaceRecord &r) {
           (packed >> 26 & 1) != 0};
 }
 
-/// Key of a site pair and class; never 0. Order matters: current, previous.
-constexpr uint64_t raceKey(uint32_t currentSite, uint32_t previousSite, RaceClass c) {
-  return (uint64_t(uint32_t(c)) << 60) | (uint64_t(currentSite & 0x3fffffffu) << 30) | (previousSite & 0x3fffffffu);
+/// Key of a site pair and class; never 0. Order matters: current, previous. What happens within a workgroup and what
+/// happens between two of them have different remedies, so they are not one record.
+constexpr uint64_t raceKey(uint32_t currentSite, uint32_t previousSite, RaceClass c, bool betweenWorkgroups = false) {
+  return uint64_t(uint32_t(c)) << 60 | uint64_t(betweenWorkgroups) << 59 | uint64_t(currentSite & 0x1fffffffu) << 30 |
+         (previousSite & 0x3fffffffu);
 }
 
 /// Open-addressed table (linear probing, capacity a power of two) followed by `capacity` RaceRecords.
