@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -77,6 +78,46 @@ TEST(Process, InitIsCounted) {
     if (hsa_init() || hsa_init() || hsa_shut_down() || gpuName().empty() || hsa_shut_down() || !gpuName().empty() ||
         hsa_init() || gpuName().empty())
       _exit(1);
+  });
+  EXPECT_EQ(r.status, 0) << r.output;
+}
+
+// A program that may have no more memory, not even for the stack of a thread, gets an error that it can handle. Later
+// it may have some.
+TEST(Process, WithoutThreadsThereAreErrors) {
+  const ProcessResult r = inChild([] {
+    hsa_init();
+    std::vector<hsa_agent_t> agents;
+    hsa_iterate_agents(collect<hsa_agent_t>, &agents);
+    std::vector<hsa_amd_memory_pool_t> pools;
+    hsa_amd_agent_iterate_memory_pools(agents.at(1), collect<hsa_amd_memory_pool_t>, &pools);
+    void *memory = nullptr;
+    hsa_signal_t signal{};
+    hsa_queue_t *queue = nullptr;
+    if (hsa_amd_memory_pool_allocate(pools.at(0), 4096, 0, &memory) || hsa_signal_create(1, 0, nullptr, &signal))
+      _exit(1);
+    const auto handler = [](hsa_signal_value_t, void *called) {
+      return *static_cast<volatile bool *>(called) = true, false;
+    };
+    bool called = false;
+    const auto statuses = [&] {
+      return std::vector<hsa_status_t>{
+          hsa_queue_create(agents[1], 64, HSA_QUEUE_TYPE_MULTI, nullptr, nullptr, UINT32_MAX, UINT32_MAX, &queue),
+          hsa_amd_memory_async_copy(memory, agents[1], static_cast<char *>(memory) + 64, agents[1], 64, 0, nullptr,
+                                    signal),
+          hsa_amd_signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, handler, &called)};
+    };
+    const rlimit none{0, RLIM_INFINITY}, all{RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &none);
+    const auto before = statuses();
+    setrlimit(RLIMIT_AS, &all);
+    if (before != std::vector<hsa_status_t>(3, HSA_STATUS_ERROR_OUT_OF_RESOURCES) || queue || called ||
+        hsa_signal_load_scacquire(signal) != 1)
+      _exit(2);
+    if (statuses() != std::vector<hsa_status_t>(3, HSA_STATUS_SUCCESS) || !queue)
+      _exit(3);
+    while (!*static_cast<volatile bool *>(&called) || hsa_signal_load_scacquire(signal) != 0)
+      usleep(1000);
   });
   EXPECT_EQ(r.status, 0) << r.output;
 }

@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
+#include <new>
+#include <system_error>
+#include <type_traits>
 
 // Extern "C" and hidden: the trampolines below name them in assembly.
 extern "C" {
@@ -39,6 +42,26 @@ hsa_status_t notImplemented(const char *name, std::atomic<bool> &said) {
   }
 #include "api_functions.def"
 
+/// What the program's C code calls. Where there is no memory or no thread for what a function that can say so needs,
+/// it does.
+template <auto function> struct Entry;
+template <class R, class... Arguments, R (*function)(Arguments...)> struct Entry<function> {
+  static R guarded(Arguments... arguments) {
+    try {
+      return function(arguments...);
+    } catch (const std::bad_alloc &) {
+    } catch (const std::system_error &) {
+    }
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+  }
+  static constexpr auto get() {
+    if constexpr (std::is_same_v<R, hsa_status_t>)
+      return guarded;
+    else
+      return function;
+  }
+};
+
 void fillTables() {
   RootTable.version = {HSA_API_TABLE_MAJOR_VERSION, sizeof(HsaApiTable), HSA_API_TABLE_STEP_VERSION, 0};
   RootTable.core_ = &wavesanHsaTableCORE;
@@ -53,7 +76,7 @@ void fillTables() {
                                       HSA_FINALIZER_API_TABLE_STEP_VERSION, 0};
   wavesanHsaTableIMAGE.version = {HSA_IMAGE_API_TABLE_MAJOR_VERSION, sizeof(ImageExtTable),
                                   HSA_IMAGE_API_TABLE_STEP_VERSION, 0};
-#define WAVESAN_HSA_FUNCTION(Table, Name, Export) wavesanHsaTable##Table.Name##_fn = impl::Name;
+#define WAVESAN_HSA_FUNCTION(Table, Name, Export) wavesanHsaTable##Table.Name##_fn = Entry<impl::Name>::get();
 #define WAVESAN_HSA_MISSING(Table, Name, Export)                                                                       \
   wavesanHsaTable##Table.Name##_fn =                                                                                   \
       reinterpret_cast<decltype(wavesanHsaTable##Table.Name##_fn)>(reinterpret_cast<void *>(missing_##Name));

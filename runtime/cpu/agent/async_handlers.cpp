@@ -28,8 +28,8 @@ public:
   void add(Handler handler) {
     {
       std::lock_guard lock(Mutex);
-      Handlers.push_back(handler);
       start();
+      Handlers.push_back(handler);
     }
     wake();
   }
@@ -37,8 +37,8 @@ public:
   void call(std::function<void()> function) {
     {
       std::lock_guard lock(Mutex);
-      Functions.push_back(std::move(function));
       start();
+      Functions.push_back(std::move(function));
     }
     wake();
   }
@@ -52,9 +52,9 @@ public:
 
 private:
   void start() {
-    if (!Started) {
-      Started = true;
+    if (!Started) { // if there is no thread, what needs it is not taken
       std::thread([this] { run(); }).detach();
+      Started = true;
     }
   }
 

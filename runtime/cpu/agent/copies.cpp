@@ -38,11 +38,11 @@ public:
   void submit(Copy copy) {
     {
       std::lock_guard lock(Mutex);
-      Pending.push_back(std::move(copy));
-      if (!Started) {
-        Started = true;
+      if (!Started) { // first: if there is no thread, there is no copy
         std::thread([this] { run(); }).detach();
+        Started = true;
       }
+      Pending.push_back(std::move(copy));
     }
     Generation.fetch_add(1, std::memory_order_release);
     signalEvents().notify();

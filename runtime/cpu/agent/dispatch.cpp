@@ -162,8 +162,10 @@ DispatchResult runDispatch(const hsa_kernel_dispatch_packet_t &packet, hsa_queue
     if (isHipRuntimeKernel(kernel.symbol->kernelName()) && kernel.object->ir().empty())
       return runBlit(packet, kernel, cancel);
     return runOnEngine(packet, kernel, queue, dispatchId, cancel);
-  } catch (const std::exception &e) { // out of memory, at worst
-    return failure(HSA_STATUS_ERROR_OUT_OF_RESOURCES, std::string(kernel.symbol->kernelName()), e.what());
+  } catch (const std::exception &e) { // out of memory, at worst: said here, without any
+    const std::string_view name = kernel.symbol->kernelName();
+    std::fprintf(stderr, "wavesan: kernel %.*s: %s\n", int(name.size()), name.data(), e.what());
+    return {HSA_STATUS_ERROR_OUT_OF_RESOURCES, {}};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 namespace wavesan::agent {
 
@@ -181,18 +182,24 @@ void PacketProcessor::executeVendor(const hsa_amd_barrier_value_packet_t &packet
 }
 
 void PacketProcessor::fail(hsa_status_t status, const std::string &message, hsa_signal_t completion, uint64_t startNs) {
-  std::fprintf(stderr, "wavesan: %s\n", message.c_str());
+  if (!message.empty()) // else it has been said
+    std::fprintf(stderr, "wavesan: %s\n", message.c_str());
   Failed = true;
   if (Description.errorCallback) {
     // The callback comes first: HIP's aborts the process, and must do so before a waiter sees the packet completed.
     // It has a thread of its own, since it may destroy this queue, and since the handler thread may itself be waiting
     // for this packet.
     auto done = std::make_shared<std::atomic<bool>>(false);
-    std::thread([done, status, queue = PublicQueue, description = Description] {
-      description.errorCallback(status, queue, description.errorData);
+    try {
+      std::thread([done, status, queue = PublicQueue, description = Description] {
+        description.errorCallback(status, queue, description.errorData);
+        done->store(true);
+        signalEvents().notify();
+      }).detach();
+    } catch (const std::system_error &) { // here, then: an error that nobody hears of would be worse
+      Description.errorCallback(status, PublicQueue, Description.errorData);
       done->store(true);
-      signalEvents().notify();
-    }).detach();
+    }
     signalEvents().wait([&] { return done->load() || isInterrupted(); });
   }
   failSignal(completion, startNs, nowNs());

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -116,7 +117,10 @@ bool sharePages(char *pages, size_t bytes, char *alias) {
   std::lock_guard lock(mutex);
   // On a thread of its own: the pages may hold the caller's stack, which must not change while they move.
   bool done = false;
-  std::thread([&] { done = share(pages, bytes, alias); }).join();
+  try {
+    std::thread([&] { done = share(pages, bytes, alias); }).join();
+  } catch (const std::system_error &) { // no thread: not shared
+  }
   return done;
 }
 
