@@ -13,7 +13,7 @@
 
 namespace wavesan::agent {
 
-/// On failure `status` is what the queue's error callback gets, `message` is one line for people.
+/// On failure `status` is what the queue's error callback gets, `message` is one line for people; empty: it has been printed.
 struct DispatchResult {
   hsa_status_t status = HSA_STATUS_SUCCESS;
   std::string message;
