@@ -5,6 +5,8 @@
 #include "message.h"
 #include "temporary_directory.h"
 
+#include "wavesan/abi/workgroup_number.h"
+
 #include <algorithm>
 #include <filesystem>
 
@@ -19,8 +21,7 @@ constexpr uint64_t kPage = 4096;
 std::string sizeText(const capsule::Capsule &capsule) {
   uint64_t workgroups = 1;
   for (int axis = 0; axis < 3; ++axis)
-    workgroups *=
-        (capsule.dispatch.grid[axis] + capsule.dispatch.workgroup[axis] - 1) / capsule.dispatch.workgroup[axis];
+    workgroups *= abi::workgroupsAlong(capsule.dispatch.grid[axis], capsule.dispatch.workgroup[axis]);
   return std::to_string(workgroups) + (workgroups == 1 ? " workgroup, " : " workgroups, ") +
          std::to_string(capsule.memoryBytes()) + " bytes of memory in " + std::to_string(capsule.regions.size()) +
          (capsule.regions.size() == 1 ? " region" : " regions");

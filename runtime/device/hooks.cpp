@@ -7,6 +7,7 @@
 #include "divergence.h"
 #include "global_check.h"
 #include "global_release.h"
+#include "wavesan/abi/workgroup_number.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
 
@@ -21,8 +22,7 @@ WAVESAN_INLINE uint32_t sizeAlong(const Global<abi::DispatchContext> *ctx, uint3
 }
 
 WAVESAN_INLINE uint32_t groupsAlong(const Global<abi::DispatchContext> *ctx, uint32_t dimension) {
-  const uint32_t size = ctx->workgroupSize[dimension], grid = ctx->gridSize[dimension];
-  return grid / size + (grid % size != 0);
+  return abi::workgroupsAlong(ctx->gridSize[dimension], ctx->workgroupSize[dimension]);
 }
 
 /// Takes a free slot of the pool. There are at least as many slots as workgroups can be resident, and each is given

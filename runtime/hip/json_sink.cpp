@@ -4,6 +4,8 @@
 // JSON (docs/trace.md): one object, one record a line, so that what a killed process leaves can be read line by line.
 #include "trace_sink.h"
 
+#include "json_text.h"
+
 #include <fstream>
 
 #include <unistd.h>
@@ -11,25 +13,6 @@
 namespace wavesan::hip {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) { // arguments of a command need not be UTF-8
-      out += "\\u00";
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 /// The command line of this process, blanks between the words.
 std::string commandLine() {
@@ -49,7 +32,7 @@ class JsonSink : public TraceSink {
 public:
   explicit JsonSink(TraceFile file) : File(std::move(file)) {
     File.write("{\"schema\":\"wavesan-trace\",\"schemaVersion\":1,\"process\":{\"id\":" + std::to_string(getpid()) +
-                   ",\"command\":" + quoted(commandLine()) + "},\"clock\":\"CLOCK_BOOTTIME\",\"records\":[",
+                   ",\"command\":" + streams::quoted(commandLine()) + "},\"clock\":\"CLOCK_BOOTTIME\",\"records\":[",
                0);
   }
 

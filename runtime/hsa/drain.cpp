@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "drain.h"
 
+#include "wavesan/abi/workgroup_number.h"
+
 #include <algorithm>
 #include <pthread.h>
 #include <signal.h>
@@ -23,13 +25,7 @@ constexpr uint64_t kPassNanoseconds = 1'000'000'000;
 abi::RaceRecord withCoordinates(abi::RaceRecord record, const abi::DispatchContext &context) {
   if (abi::RaceSpace(record.space) != abi::RaceSpace::Global || record.previousWorkgroup[1] != abi::kLinearWorkgroup)
     return record;
-  uint64_t rest = record.previousWorkgroup[0];
-  for (int d = 0; d < 3; ++d) {
-    const uint64_t size = std::max(context.workgroupSize[d], 1u);
-    const uint64_t groups = std::max<uint64_t>((context.gridSize[d] + size - 1) / size, 1);
-    record.previousWorkgroup[d] = uint32_t(rest % groups);
-    rest /= groups;
-  }
+  abi::workgroupOf(record.previousWorkgroup[0], context.gridSize, context.workgroupSize, record.previousWorkgroup);
   return record;
 }
 } // namespace

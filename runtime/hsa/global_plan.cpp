@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "global_plan.h"
 
+#include "wavesan/abi/workgroup_number.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -35,8 +37,7 @@ constexpr uint64_t rowsWanted(const GlobalShape &shape) {
 std::optional<GlobalShape> globalShape(const abi::DispatchContext &context) {
   uint64_t groups = 1;
   for (int d = 0; d < 3; ++d) {
-    const uint64_t size = std::max(context.workgroupSize[d], 1u);
-    groups *= std::max<uint64_t>((context.gridSize[d] + size - 1) / size, 1);
+    groups *= std::max(abi::workgroupsAlong(context.gridSize[d], std::max(context.workgroupSize[d], 1u)), 1u);
     if (groups > UINT32_MAX)
       return std::nullopt;
   }

@@ -45,6 +45,7 @@ const abi::StreamCheck kCheck = {
     deliver,
     [](const void *, const void *, uint64_t) {}, // the recorded addresses are those that the kernel uses
     [](abi::StreamCheckCounts *) {},
+    [](uint64_t, uint64_t) { return true; }, // HIP is not here
 };
 
 } // namespace

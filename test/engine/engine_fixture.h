@@ -55,12 +55,12 @@ struct Options {
   const ForcedOrder *forced = nullptr;
   bool perturb = false;
   uint32_t threads = 1;
-  std::function<void(const std::function<void()> &)> aroundThread;
-  std::function<bool(uint64_t, uint64_t)> trialMemory;
+  std::function<void(const std::function<void()> &)> aroundThread{};
+  std::function<bool(uint64_t, uint64_t)> trialMemory{};
   const WriteNotes *notes = nullptr;
   uint64_t watchAfterMs = 0;
-  std::function<void(const std::string &)> standing;
-  std::function<uint64_t(std::string_view)> resolve;
+  std::function<void(const std::string &)> standing{};
+  std::function<uint64_t(std::string_view)> resolve{};
   int codeObjectVersion = 4;
   uint64_t queue = 0, dispatchId = 0;
 };

@@ -31,11 +31,11 @@ std::string siteTable() {
   const StringRef32 file = table.intern("a.hip");
   table.frames.push_back({table.intern("k"), file, 3, 5, kNoFrame});
   table.frames.push_back({table.intern("load"), table.intern("a.h"), 9, 1, 0});
-  table.sites.push_back({uint32_t(SiteKind::Access), accessInfo(1, 4), 1, table.intern("t"), table.intern("load")});
-  table.sites.push_back({uint32_t(SiteKind::Barrier), 0, 0, {}, table.intern("barrier")});
+  table.sites.push_back({uint32_t(SiteKind::Access), accessInfo(1, 4), 1, table.intern("t"), table.intern("load"), {}});
+  table.sites.push_back({uint32_t(SiteKind::Barrier), 0, 0, {}, table.intern("barrier"), {}});
   table.skips.push_back({table.intern("inline asm"), 2});
   table.loops.push_back({table.intern("k"), file, 2, 4});
-  table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 2});
+  table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 2, 0, 0});
   return table.finish();
 }
 

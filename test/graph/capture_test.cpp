@@ -344,7 +344,8 @@ TEST_F(Capturing, FillsThatHipCannotDoAreRefused) {
                                              {4, 4, true},
                                              {8, 3, true}}) {
     begin(s);
-    EXPECT_EQ(hipMemsetAsync(data + offset, 1, size_t(bytes), s), right ? kHipSuccess : kHipErrorCaptureUnsupported)
+    EXPECT_EQ(hipMemsetAsync(data + offset, 1, size_t(bytes), s),
+              right ? int(kHipSuccess) : int(kHipErrorCaptureUnsupported))
         << offset << " " << bytes;
     if (!right) {
       endInvalid(s);

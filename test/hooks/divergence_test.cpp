@@ -265,7 +265,7 @@ TEST_F(DivergenceTest, AgreesWithAComparisonOfSequences) {
 
 TEST(DivergenceRecord, DetailSurvivesTheRecord) {
   const abi::DivergenceDetail in{
-      {0x80000001, 0xfffffffe}, {0x8000000000000001, 0x123456789abcdef0}, 4711, 65535, 255, true, false};
+      {0x80000001, 0xfffffffe}, {0x8000000000000001, 0x123456789abcdef0}, 4711, 65535, 255, true, false, false};
   abi::RaceRecord r{};
   abi::setDivergence(r, in);
   const abi::DivergenceDetail out = abi::divergenceOf(r);

@@ -19,8 +19,12 @@ std::string sampleSiteTable() {
   wavesan::abi::SiteTableBuilder table;
   wavesan::abi::StringRef32 file = table.intern("a.hip");
   table.frames.push_back({table.intern("k"), file, 3, 5, wavesan::abi::kNoFrame});
-  table.sites.push_back({uint32_t(wavesan::abi::SiteKind::Access), wavesan::abi::accessInfo(1, 4), 0, table.intern("t"),
-                         table.intern("load")});
+  table.sites.push_back({uint32_t(wavesan::abi::SiteKind::Access),
+                         wavesan::abi::accessInfo(1, 4),
+                         0,
+                         table.intern("t"),
+                         table.intern("load"),
+                         {}});
   table.skips.push_back({table.intern("inline asm"), 2});
   table.kernels.push_back({table.intern("k"), table.intern("k.wavesan"), file, 1, 2, 0, 0, 1, 1, 0, 0});
   return table.finish();

@@ -112,7 +112,7 @@ protected:
     Payloads.clear();
   }
   ReplayOutcome run(uint32_t contexts = 7, uint32_t operations = 0) {
-    wavesan_replay_subscription_t subscription{sizeof(subscription), onReplay, &Script, operations};
+    wavesan_replay_subscription_t subscription{sizeof(subscription), onReplay, &Script, operations, 0};
     wavesan_replay_dispatch_info_t info{};
     info.size = sizeof(info);
     info.dispatch_id = 7;
@@ -355,7 +355,7 @@ TEST_F(ReplayLoop, LocalizedCallsOutsideOfPassEnterFailAndRecordNothing) {
 
 TEST(ReplayServiceTest, OneSubscriberWithValidArguments) {
   ReplayService service;
-  wavesan_replay_subscription_t s{sizeof(s), onReplay, nullptr, 0};
+  wavesan_replay_subscription_t s{sizeof(s), onReplay, nullptr, 0, 0};
   EXPECT_FALSE(service.everSubscribed());
   EXPECT_EQ(service.unsubscribe(), WAVESAN_REPLAY_ERROR_NOT_SUBSCRIBED);
   EXPECT_EQ(service.subscribe(nullptr), WAVESAN_REPLAY_ERROR_INVALID_ARGUMENT);
@@ -379,14 +379,14 @@ TEST(ReplayServiceTest, OneSubscriberWithValidArguments) {
 
 TEST(ReplayServiceTest, WithoutConfigNothingIsReplayed) {
   ReplayService service;
-  wavesan_replay_subscription_t s{sizeof(s), onReplay, nullptr, 1u << WAVESAN_REPLAY_PASS};
+  wavesan_replay_subscription_t s{sizeof(s), onReplay, nullptr, 1u << WAVESAN_REPLAY_PASS, 0};
   EXPECT_EQ(service.subscribe(&s), WAVESAN_REPLAY_SUCCESS);
   EXPECT_FALSE(service.subscription());
 }
 
 TEST(ReplayServiceTest, AnOlderToolsStructureIsTaken) {
   ReplayService service;
-  wavesan_replay_subscription_t s{offsetof(wavesan_replay_subscription_t, operations), onReplay, &Script, 99};
+  wavesan_replay_subscription_t s{offsetof(wavesan_replay_subscription_t, operations), onReplay, &Script, 99, 0};
   EXPECT_EQ(service.subscribe(&s), WAVESAN_REPLAY_SUCCESS);
   EXPECT_EQ(service.subscription()->operations, 0u);
   EXPECT_EQ(service.subscription()->callback_args, &Script);

@@ -16,7 +16,7 @@ abi::RaceRecord earlyExit() {
   r.space = uint32_t(abi::RaceSpace::None);
   r.previous = {kBarrierSite, 0, 0, 0};
   r.current = {abi::kNoSite, 1, 4, 0};
-  abi::setDivergence(r, {{1, 2}, {~uint64_t(0), ~uint64_t(0xf)}, 9, 7, 0, false, false});
+  abi::setDivergence(r, {{1, 2}, {~uint64_t(0), ~uint64_t(0xf)}, 9, 7, 0, false, false, false});
   return r;
 }
 } // namespace

@@ -20,7 +20,7 @@ std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols, bool callsH
     return uint32_t(t.frames.size() - 1);
   };
   auto site = [&](abi::SiteKind kind, uint32_t bits, uint32_t f, const char *opcode) {
-    t.sites.push_back({uint32_t(kind), abi::accessInfo(bits, bits ? 4 : 0), f, tile, t.intern(opcode)});
+    t.sites.push_back({uint32_t(kind), abi::accessInfo(bits, bits ? 4 : 0), f, tile, t.intern(opcode), {}});
   };
   uint32_t load = frame(11, 14);
   site(abi::SiteKind::Access, W, frame(8, 13), "store");
@@ -32,7 +32,7 @@ std::string sampleCodeObject(const std::vector<SymbolSpec> &symbols, bool callsH
   t.sites.back().info = abi::atomicInfo(R | W | abi::kAccessAtomic, 4, abi::Scope::Workgroup, false, false);
   t.loops.push_back({k, file, 7, 20});
   t.skips.push_back({t.intern("global memory"), 3});
-  t.kernels.push_back({t.intern("_Z1kPi"), t.intern("_Z1kPi.wavesan"), file, 5, 2, 0, 0, 1, 4});
+  t.kernels.push_back({t.intern("_Z1kPi"), t.intern("_Z1kPi.wavesan"), file, 5, 2, 0, 0, 1, 4, 0, 0});
 
   std::vector<ArgSpec> args = {{0, 8, "global_buffer"}, {8, 8, "global_buffer"}, {16, 1, "by_value"}}, twinArgs = args;
   twinArgs.push_back({24, 8, "global_buffer"});

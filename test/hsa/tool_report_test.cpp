@@ -184,6 +184,8 @@ TEST_F(ToolTest, LossesOfTheDeviceAreSummedUp) {
                       .orderUnknown = 6,
                       .checkedSpaces = 0,
                       .waitsUnknown = 7,
+                      .outsideBudget = 0,
+                      .lanesUnchecked = 0,
                       .reserved = {}};
     finishDispatch(twin, original.completion_signal);
   }

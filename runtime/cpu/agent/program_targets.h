@@ -15,8 +15,8 @@ namespace wavesan::agent {
 struct ProgramTargets {
   std::vector<std::string> withIr; ///< targets of code objects that carry WaveSan IR
   std::vector<std::string> all;
-  std::vector<std::vector<std::string>> bundles; ///< of each bundle; HIP wants the GPU's among them
-  std::vector<std::string> damage;               ///< what is wrong with a bundle, one line each
+  std::vector<std::vector<std::string>> bundles{}; ///< of each bundle; HIP wants the GPU's among them
+  std::vector<std::string> damage{};               ///< what is wrong with a bundle, one line each
 };
 /// Looks through the offload bundles of the executable and the libraries it has loaded.
 ProgramTargets findProgramTargets();

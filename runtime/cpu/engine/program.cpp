@@ -8,6 +8,8 @@
 #include "independence.h"
 #include "interleave.h"
 
+#include "wavesan/abi/workgroup_number.h"
+
 #include "llvm/IR/Function.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -177,7 +179,7 @@ const engine::Function *ProgramImpl::functionAt(LaunchState &state, uint64_t add
 }
 
 static uint32_t workgroupsAlong(const Launch &l, int axis) {
-  return uint32_t((uint64_t(l.grid[axis]) + l.workgroup[axis] - 1) / l.workgroup[axis]);
+  return abi::workgroupsAlong(l.grid[axis], l.workgroup[axis]);
 }
 
 std::string ProgramImpl::checkLaunch(const Launch &l, const Kernel &k) const {

@@ -4,6 +4,8 @@
 
 #include "lds_check.h"
 
+#include "wavesan/abi/workgroup_number.h"
+
 #include <algorithm>
 #include <bit>
 #include <unistd.h>
@@ -11,19 +13,14 @@
 namespace wavesan::cpu {
 namespace {
 
-/// Workgroups along one dimension.
 uint32_t groupsAlong(const abi::DispatchContext &c, int dimension) {
-  const uint32_t size = std::max(c.workgroupSize[dimension], 1u);
-  return uint32_t((uint64_t(c.gridSize[dimension]) + size - 1) / size);
+  return abi::workgroupsAlong(c.gridSize[dimension], std::max(c.workgroupSize[dimension], 1u));
 }
 uint32_t linearWorkgroup(const abi::DispatchContext &c, const uint32_t (&id)[3]) {
   return id[0] + groupsAlong(c, 0) * (id[1] + groupsAlong(c, 1) * id[2]);
 }
 void workgroupId(const abi::DispatchContext &c, uint32_t linear, uint32_t (&id)[3]) {
-  const uint32_t x = std::max(groupsAlong(c, 0), 1u), y = std::max(groupsAlong(c, 1), 1u);
-  id[0] = linear % x;
-  id[1] = linear / x % y;
-  id[2] = linear / x / y;
+  abi::workgroupOf(linear, c.gridSize, c.workgroupSize, id);
 }
 
 /// For whoever sets no budget: a quarter of the memory that is free now. Nobody gets more than what is free.

@@ -47,13 +47,14 @@ struct Schedule {
     uint32_t workgroup[3];
     uint32_t wave;
   };
-  uint64_t seed;
-  bool forced; ///< `first` before `second`, where the program allows it; for the agent's own hooks (hooks=native)
-  bool preferFirst; ///< forced: the wave of `first` runs when both could; else that of `second`
-  Side first, second;
+  uint64_t seed = 0;
+  bool forced =
+      false; ///< `first` before `second`, where the program allows it; for the agent's own hooks (hooks=native)
+  bool preferFirst = false; ///< forced: the wave of `first` runs when both could; else that of `second`
+  Side first{}, second{};
   /// As in cpu::ForcedOrder.
-  bool lds;
-  uint64_t begin, bytes;
+  bool lds = false;
+  uint64_t begin = 0, bytes = 0;
 };
 
 /// Addresses of global memory. Borders inside of memory are multiples of kShadowWindowUnit.
