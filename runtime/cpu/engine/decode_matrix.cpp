@@ -3,6 +3,7 @@
 //
 // Decoder: matrix instructions.
 #include "decoder.h"
+#include "sparse_matrix.h"
 #include "wave_matrix.h"
 
 #include "llvm/IR/Constants.h"
@@ -42,6 +43,38 @@ void Decoder::matrixCall(CallBase &i, const MatrixShape &shape) {
   emit(matrixMultiply()).extra = extra<MatrixOperands>(std::move(operands));
 }
 
+/// (A, B, C, index, CBSZ, ABID)
+void Decoder::sparseCall(CallBase &i, const SparseShape &shape) {
+  const Registers a = use(i.getArgOperand(0)), b = use(i.getArgOperand(1)), c = use(i.getArgOperand(2));
+  const Register index = use1(i.getArgOperand(3));
+  const Registers d = define(&i);
+  if (failed())
+    return;
+  const StringRef target = context.processor;
+  if (target != "gfx950" && (shape.since950 || target != "gfx942"))
+    return fail("this target");
+  SparseOperands operands{shape, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()},
+                          index};
+  operands.ocp = hasOcpFloats();
+  operands.perRegister = shape.dense.isPacked() ? 4 : 1;
+  const Width width = shape.dense.isPacked() ? Width::B32 : Width::B16;
+  if (context.waveSize != 64 || a.size() * operands.perRegister != shape.aPerLane() ||
+      b.size() * operands.perRegister != shape.bPerLane() || c.size() != shape.dense.sumsPerLane() ||
+      d.size() != c.size() || widthOf(i.getArgOperand(0)) != width || widthOf(i.getArgOperand(1)) != width)
+    return fail("these operands");
+  const uint32_t cbsz = immediate(i, 4), abid = immediate(i, 5);
+  if (cbsz > 7 || abid > 15)
+    return fail("this set of indices");
+  if (cbsz == 0) {
+    // Of gfx950's longer instructions the documents say both that there are as many sets as of the shorter ones, and
+    // that a lane has twice the elements.
+    if (abid >= (shape.since950 ? 1u : 32 / shape.indexBits()))
+      return fail("this set of indices");
+    operands.indexSet = abid;
+  }
+  emit(sparseMultiply()).extra = extra<SparseOperands>(std::move(operands));
+}
+
 /// (A, B, C[, high]), or of integers (A signed, A, B signed, B, C, clamp).
 void Decoder::waveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
   const bool integers = shape.sum == WaveMatrixSum::Int32;
@@ -76,6 +109,8 @@ void Decoder::waveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
 bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
   if (const auto shape = matrixShape(id))
     return matrixCall(i, *shape), true;
+  if (const auto shape = sparseShape(id))
+    return sparseCall(i, *shape), true;
   if (const auto shape = waveMatrixShape(id))
     return waveMatrixCall(i, *shape), true;
   return false;
