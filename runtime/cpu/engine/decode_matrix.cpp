@@ -4,6 +4,7 @@
 // Decoder: matrix instructions.
 #include "decoder.h"
 #include "sparse_matrix.h"
+#include "sparse_wave_matrix.h"
 #include "wave_matrix.h"
 
 #include "llvm/IR/Constants.h"
@@ -106,6 +107,35 @@ void Decoder::waveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
   emit(waveMatrixMultiply()).extra = extra<WaveMatrixOperands>(std::move(operands));
 }
 
+/// (A, B, C, index), or of integers (A signed, A, B signed, B, C, index, clamp).
+void Decoder::sparseWaveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
+  const bool integers = shape.sum == WaveMatrixSum::Int32;
+  if (context.gfxMajor != 12 || StringRef(context.processor).starts_with("gfx125"))
+    return fail("this target");
+  const unsigned at = integers ? 1 : 0;
+  const Value *indices = i.getArgOperand(integers ? 5 : 3);
+  const Registers a = use(i.getArgOperand(at)), b = use(i.getArgOperand(integers ? 3 : 1));
+  const Registers c = use(i.getArgOperand(integers ? 4 : 2));
+  const Register index = use1(indices);
+  const Registers d = define(&i);
+  if (failed())
+    return;
+  SparseWaveMatrixOperands operands{
+      shape, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()},
+      index, widthOf(indices)};
+  if (integers)
+    operands.signedA = immediate(i, 0), operands.signedB = immediate(i, 2), operands.clamp = immediate(i, 6);
+  const uint32_t covers = operands.aCovers(context.waveSize),
+                 perRegister = shape.elementBits() == 16 ? 1 : 32 / shape.elementBits();
+  const Width width = shape.elementBits() == 16 ? Width::B16 : Width::B32;
+  const size_t sums = WaveMatrixOperands::sumsPerLane(context.waveSize);
+  if (a.size() * perRegister != covers / 2 || b.size() * perRegister != operands.bPerLane(context.waveSize) ||
+      c.size() != sums || d.size() != sums || widthOf(i.getArgOperand(at)) != width ||
+      indices->getType()->getIntegerBitWidth() < covers || indices->getType()->getIntegerBitWidth() > 32)
+    return fail("these operands");
+  emit(sparseWaveMatrixMultiply()).extra = extra<SparseWaveMatrixOperands>(std::move(operands));
+}
+
 bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
   if (const auto shape = matrixShape(id))
     return matrixCall(i, *shape), true;
@@ -113,6 +143,8 @@ bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
     return sparseCall(i, *shape), true;
   if (const auto shape = waveMatrixShape(id))
     return waveMatrixCall(i, *shape), true;
+  if (const auto shape = sparseWaveMatrixShape(id))
+    return sparseWaveMatrixCall(i, *shape), true;
   return false;
 }
 

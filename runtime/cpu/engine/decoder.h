@@ -236,6 +236,7 @@ private:
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void sparseCall(llvm::CallBase &i, const SparseShape &shape);
   void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
+  void sparseWaveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void intBinaryCall(llvm::CallBase &i, IntBinary op, bool isSigned);
   void intUnaryCall(llvm::CallBase &i, IntUnary op, uint32_t sub);
   void floatUnaryCall(llvm::CallBase &i, FloatUnary op);
