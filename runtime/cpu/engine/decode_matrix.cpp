@@ -63,13 +63,11 @@ void Decoder::sparseCall(CallBase &i, const SparseShape &shape) {
       b.size() * operands.perRegister != shape.bPerLane() || c.size() != shape.dense.sumsPerLane() ||
       d.size() != c.size() || widthOf(i.getArgOperand(0)) != width || widthOf(i.getArgOperand(1)) != width)
     return fail("these operands");
-  const uint32_t cbsz = immediate(i, 4), abid = immediate(i, 5);
-  if (cbsz > 7 || abid > 15)
+  const uint32_t cbsz = immediate(i, 4), abid = immediate(i, 5), sets = 32 / shape.indexBits();
+  if (cbsz > 3 || abid > 15)
     return fail("this set of indices");
-  if (cbsz == 0) {
-    // Of gfx950's longer instructions the documents say both that there are as many sets as of the shorter ones, and
-    // that a lane has twice the elements.
-    if (abid >= (shape.since950 ? 1u : 32 / shape.indexBits()))
+  if (cbsz == 0 && sets > 1) {
+    if (abid >= sets)
       return fail("this set of indices");
     operands.indexSet = abid;
   }

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Layouts: "AMD Instinct MI300" and "CDNA4" instruction set documents, sections on sparse matrices.
-//   B, C, D: as in dense instructions (matrix.cpp).
+//   B: as in dense instructions (matrix.cpp); in gfx950's longer ones the halves of a lane's elements belong to the
+//   halves of k. C, D: as in dense instructions.
 //   A: a lane has those elements of its row that meet the elements of B in the lanes of the same number / n. Elements
 //   2 i and 2 i + 1 belong to the i-th four of them, at the places that two bits each of the lane's index say. Where
-//   that takes less than a register, ABID says which part of it counts if CBSZ is 0; else the lowest does.
+//   that takes less than a register, ABID says which part of it counts if CBSZ is 0; else the lowest does. (The CDNA4
+//   document says in one place that gfx950's longer 16-bit instructions have sets of eight bits; its table of the index
+//   shows sixteen, as many as there are elements to find.)
 // Products are added in the order in which the elements of A are given, as in matrix.cpp.
 #include "sparse_matrix.h"
 #include "matrix_elements.h"
@@ -85,6 +88,15 @@ std::optional<SparseShape> sparseShape(unsigned intrinsic) {
 
 namespace {
 
+/// Where in its column element `index` of B stands that a lane of group lane / n has.
+uint32_t positionOfK(const SparseShape &s, uint32_t group, uint32_t index) {
+  const uint32_t perLane = s.bPerLane();
+  if (!s.since950)
+    return group * perLane + index;
+  const uint32_t half = perLane / 2;
+  return index / half * (s.dense.k / 2) + group * half + index % half;
+}
+
 template <MatrixElement E> void multiply(Wave &w, const SparseOperands &o) {
   using A = MatrixArithmetic<E>;
   using Sum = typename A::Sum;
@@ -99,12 +111,12 @@ template <MatrixElement E> void multiply(Wave &w, const SparseOperands &o) {
     const uint32_t row = lane % s.m, part = lane / s.m;
     const uint32_t index = w.at<uint32_t>(o.index)[lane] >> (o.indexSet * o.shape.indexBits());
     for (uint32_t i = 0; i < aPerLane; ++i) {
-      const uint32_t at = row * half + part * aPerLane + i;
+      const uint32_t four = positionOfK(o.shape, part, i / 2 * 4), at = row * half + four / 2 + i % 2;
       a[at] = A::element(inA, i, lane);
-      place[at] = uint8_t(part * bPerLane + i / 2 * 4 + (index >> (2 * i) & 3));
+      place[at] = uint8_t(four + (index >> (2 * i) & 3));
     }
     for (uint32_t i = 0; i < bPerLane; ++i)
-      b[row * s.k + part * bPerLane + i] = A::element(inB, i, lane);
+      b[row * s.k + positionOfK(o.shape, part, i)] = A::element(inB, i, lane);
   }
   forEachLane(w.exec, [&](uint32_t lane) {
     for (uint32_t i = 0; i < o.d.size(); ++i) {
