@@ -3,6 +3,7 @@
 //
 // Decoder: matrix instructions.
 #include "decoder.h"
+#include "scaled_matrix.h"
 #include "sparse_matrix.h"
 #include "sparse_wave_matrix.h"
 #include "wave_matrix.h"
@@ -10,6 +11,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/IR/PatternMatch.h"
 
 namespace wavesan::cpu::engine {
 
@@ -72,6 +74,39 @@ void Decoder::sparseCall(CallBase &i, const SparseShape &shape) {
     operands.indexSet = abid;
   }
   emit(sparseMultiply()).extra = extra<SparseOperands>(std::move(operands));
+}
+
+/// (A, B, C, format of A, of B, byte of the scale of A, scale of A, byte of the scale of B, scale of B)
+void Decoder::scaledMatrixCall(CallBase &i, uint32_t rows) {
+  const Registers a = use(i.getArgOperand(0)), b = use(i.getArgOperand(1)), c = use(i.getArgOperand(2));
+  const Register scaleA = use1(i.getArgOperand(6)), scaleB = use1(i.getArgOperand(8));
+  const Registers d = define(&i);
+  if (failed())
+    return;
+  if (StringRef(context.processor) != "gfx950")
+    return fail("this target");
+  const uint32_t formatA = immediate(i, 3), formatB = immediate(i, 4);
+  if (formatA >= kMxFormats || formatB >= kMxFormats)
+    return fail("this format");
+  const uint32_t byteA = immediate(i, 5), byteB = immediate(i, 7);
+  if (byteA > 3 || byteB > 3)
+    return fail("this byte of the scale");
+  ScaledMatrixOperands operands{rows,
+                                {{a.begin(), a.end()}, MxFormat(formatA), scaleA, byteA},
+                                {{b.begin(), b.end()}, MxFormat(formatB), scaleB, byteB},
+                                {c.begin(), c.end()},
+                                {d.begin(), d.end()}};
+  // Two scales that are the constant zero: LLVM's way to write the instruction that has none.
+  const auto isZero = [&](unsigned k) { return match(i.getArgOperand(k), PatternMatch::m_Zero()); };
+  if (isZero(6) && isZero(8))
+    operands.a.scale = operands.b.scale = kNoRegister;
+  for (const auto *in : {&operands.a, &operands.b})
+    if (in->dwords.size() < MxLayout(in->format).bits())
+      return fail("these operands");
+  if (context.waveSize != 64 || widthOf(i.getArgOperand(0)) != Width::B32 ||
+      widthOf(i.getArgOperand(1)) != Width::B32 || c.size() != rows * rows / 64 || d.size() != c.size())
+    return fail("these operands");
+  emit(scaledMatrixMultiply()).extra = extra<ScaledMatrixOperands>(std::move(operands));
 }
 
 /// (A, B, C[, high]), or of integers (A signed, A, B signed, B, C, clamp).
@@ -139,6 +174,8 @@ bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
     return matrixCall(i, *shape), true;
   if (const auto shape = sparseShape(id))
     return sparseCall(i, *shape), true;
+  if (const auto rows = scaledMatrixRows(id))
+    return scaledMatrixCall(i, *rows), true;
   if (const auto shape = waveMatrixShape(id))
     return waveMatrixCall(i, *shape), true;
   if (const auto shape = sparseWaveMatrixShape(id))

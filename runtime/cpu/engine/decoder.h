@@ -235,6 +235,7 @@ private:
   bool decodeMatrix(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void sparseCall(llvm::CallBase &i, const SparseShape &shape);
+  void scaledMatrixCall(llvm::CallBase &i, uint32_t rows);
   void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void sparseWaveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void intBinaryCall(llvm::CallBase &i, IntBinary op, bool isSigned);
