@@ -20,6 +20,7 @@
 #include "lds_layout.h"
 #include "matrix.h"
 #include "module_state.h"
+#include "sparse_matrix.h"
 #include "types.h"
 #include "wave_matrix.h"
 
@@ -233,7 +234,10 @@ private:
   bool decodeCrossLaneIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeMatrix(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
+  void sparseCall(llvm::CallBase &i, const SparseShape &shape);
+  void scaledMatrixCall(llvm::CallBase &i, uint32_t rows);
   void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
+  void sparseWaveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void intBinaryCall(llvm::CallBase &i, IntBinary op, bool isSigned);
   void intUnaryCall(llvm::CallBase &i, IntUnary op, uint32_t sub);
   void floatUnaryCall(llvm::CallBase &i, FloatUnary op);

@@ -46,7 +46,7 @@ inline float fp8ToFloat(uint8_t bits, Fp8 format) {
 
 /// To nearest even. What is too large: infinity where there is one, else NaN (MODE.FP16_OVFL, which makes it the
 /// largest number, is off).
-inline uint8_t floatToFp8(float value, Fp8 format) {
+inline uint8_t floatToFp8(double value, Fp8 format) {
   const auto [five, one, mantissaBits, bias] = Fp8Layout(format);
   const uint8_t sign = std::signbit(value) ? 0x80 : 0;
   if (std::isnan(value))
@@ -54,7 +54,7 @@ inline uint8_t floatToFp8(float value, Fp8 format) {
   const uint8_t tooLarge = one ? 0x80 : uint8_t(sign | (five ? 0x7c : 0x7f));
   if (std::isinf(value))
     return tooLarge;
-  const double magnitude = std::fabs(double(value));
+  const double magnitude = std::fabs(value);
   const int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
   if (exponent > 127 - bias)
     return tooLarge;

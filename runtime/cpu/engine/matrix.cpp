@@ -13,13 +13,10 @@
 // for each product (fused). On gfx90a, half and bfloat16 operands and sums that are denormal are taken for zero. Xf32
 // operands are rounded to ten bits of mantissa, to nearest even.
 #include "matrix.h"
-#include "fp8.h"
 #include "lanes.h"
-#include "small_float.h"
+#include "matrix_elements.h"
 
 #include "llvm/IR/IntrinsicsAMDGPU.h"
-
-#include <cmath>
 
 namespace wavesan::cpu::engine {
 
@@ -124,23 +121,6 @@ std::optional<MatrixShape> matrixShape(unsigned intrinsic) {
 
 namespace {
 
-constexpr uint32_t kLanes = 64; // of every wave that has these instructions
-
-/// Where an element of C or D stands.
-struct Place {
-  uint32_t block, row, column;
-};
-Place placeOfSum(const MatrixShape &s, uint32_t index, uint32_t lane) {
-  const uint32_t group = s.element == MatrixElement::Double ? 1 : 4, lanesOfColumns = lane / s.n;
-  if (s.n == 4 && group == 4)
-    return {lane / 4, index, lane % 4};
-  if (s.n == 4)
-    return {lane / 4 % s.blocks, lane / (4 * s.blocks), lane % 4};
-  const uint32_t perBlock = s.m * s.n / kLanes, inBlock = index % perBlock;
-  return {index / perBlock, inBlock / group * group * (kLanes / s.n) + lanesOfColumns * group + inBlock % group,
-          lane % s.n};
-}
-
 uint32_t laneOfB(uint32_t pattern, uint32_t lane) {
   switch (pattern) {
   case 0:
@@ -156,83 +136,20 @@ uint32_t laneOfB(uint32_t pattern, uint32_t lane) {
   }
 }
 
-float withoutDenormal(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
-
-/// An operand of the instruction: A or B.
-struct Input {
-  const Wave &wave;
-  const std::vector<Register> &registers;
-  uint32_t perRegister;
-  bool flush; ///< denormals
-  Fp8 format;
-  uint32_t byte(uint32_t index, uint32_t lane) const {
-    const Register r = registers[index / perRegister];
-    const uint64_t whole = perRegister == 8 ? wave.at<uint64_t>(r)[lane] : wave.at<uint32_t>(r)[lane];
-    return whole >> (8 * (index % perRegister)) & 0xff;
-  }
-};
-
-template <class T> struct Fused {
-  using Sum = T;
-  static T multiplyAdd(T a, T b, T c) { return std::fma(a, b, c); }
-  static T done(T sum, bool) { return sum; }
-};
-/// Of single elements, one in each register.
-template <class T> struct Wide : Fused<T> {
-  static T element(const Input &in, uint32_t index, uint32_t lane) {
-    return in.wave.template at<T>(in.registers[index])[lane];
-  }
-};
-/// Of 16-bit elements. No half is denormal as a float, so both kinds are looked at in their own format.
-template <float (*load)(uint16_t), uint16_t exponent> struct Narrow : Fused<float> {
-  static float element(const Input &in, uint32_t index, uint32_t lane) {
-    const uint16_t bits = in.wave.at<uint16_t>(in.registers[index])[lane];
-    return load(bits & exponent || !in.flush ? bits : uint16_t(bits & 0x8000));
-  }
-  static float done(float sum, bool flush) { return flush ? withoutDenormal(sum) : sum; }
-};
-float fromHalf(uint16_t bits) { return halfToFloat(bits); }
-float fromBFloat(uint16_t bits) { return bfloatToFloat(bits); }
-
-template <MatrixElement> struct Arithmetic;
-template <> struct Arithmetic<MatrixElement::Single> : Wide<float> {};
-template <> struct Arithmetic<MatrixElement::Double> : Wide<double> {};
-template <> struct Arithmetic<MatrixElement::Half> : Narrow<fromHalf, 0x7c00> {};
-template <> struct Arithmetic<MatrixElement::BFloat> : Narrow<fromBFloat, 0x7f80> {};
-template <> struct Arithmetic<MatrixElement::Xf32> : Fused<float> {
-  static float element(const Input &in, uint32_t index, uint32_t lane) {
-    const uint32_t bits = in.wave.at<uint32_t>(in.registers[index])[lane];
-    if ((bits & 0x7f800000) == 0x7f800000) // infinity, NaN
-      return bitCast<float>(bits);
-    return bitCast<float>((bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu);
-  }
-};
-template <> struct Arithmetic<MatrixElement::Fp8> : Fused<float> {
-  static float element(const Input &in, uint32_t index, uint32_t lane) {
-    return fp8ToFloat(uint8_t(in.byte(index, lane)), in.format);
-  }
-};
-template <> struct Arithmetic<MatrixElement::Int8> {
-  using Sum = int32_t;
-  static int32_t element(const Input &in, uint32_t index, uint32_t lane) { return int8_t(in.byte(index, lane)); }
-  static int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) { return int32_t(uint32_t(a * b) + uint32_t(c)); }
-  static int32_t done(int32_t sum, bool) { return sum; }
-};
-
 template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
-  using A = Arithmetic<E>;
+  using A = MatrixArithmetic<E>;
   using Sum = typename A::Sum;
   const MatrixShape &s = o.shape;
   const uint32_t perLane = s.perLane();
   // [block][row of A, or column of B][k]: 64 * perLane elements, at most 16 in a lane.
-  Sum a[kLanes * 16], b[kLanes * 16];
+  Sum a[kMatrixLanes * 16], b[kMatrixLanes * 16];
   const auto position = [&](uint32_t lane, uint32_t index, uint32_t rows) {
     const uint32_t row = lane % rows, block = lane / rows % s.blocks, k = lane / (rows * s.blocks) * perLane + index;
     return (block * rows + row) * s.k + k;
   };
-  const Input inA{w, o.a, o.perRegister, o.flushDenormals, fp8Format(s.fiveA, o.ocp)};
-  const Input inB{w, o.b, o.perRegister, o.flushDenormals, fp8Format(s.fiveB, o.ocp)};
-  for (uint32_t lane = 0; lane < kLanes; ++lane)
+  const MatrixInput inA{w, o.a, o.perRegister, o.flushDenormals, fp8Format(s.fiveA, o.ocp)};
+  const MatrixInput inB{w, o.b, o.perRegister, o.flushDenormals, fp8Format(s.fiveB, o.ocp)};
+  for (uint32_t lane = 0; lane < kMatrixLanes; ++lane)
     for (uint32_t index = 0; index < perLane; ++index) {
       a[position(lane, index, s.m)] = A::element(inA, index, lane);
       b[position(lane, index, s.n)] = A::element(inB, index, laneOfB(o.lanePattern, lane));
@@ -240,7 +157,7 @@ template <MatrixElement E> void multiply(Wave &w, const MatrixOperands &o) {
   const uint32_t shared = (1u << o.broadcastSize) - 1;
   forEachLane(w.exec, [&](uint32_t lane) {
     for (uint32_t index = 0; index < o.d.size(); ++index) {
-      const Place p = placeOfSum(s, index, lane);
+      const MatrixPlace p = placeOfSum(s, index, lane);
       const Sum *row = a + (((p.block & ~shared) + o.broadcastBlock) * s.m + p.row) * s.k;
       const Sum *column = b + (p.block * s.n + p.column) * s.k;
       Sum sum = A::done(w.at<Sum>(o.c[index])[lane], o.flushDenormals);

@@ -13,13 +13,9 @@
 // In what order products are added and how often sums are rounded is not documented. Here: along k, one rounding to
 // float for each product (fused), one more where the sum is smaller. Denormals are kept.
 #include "wave_matrix.h"
-#include "lanes.h"
-#include "small_float.h"
+#include "wave_matrix_elements.h"
 
 #include "llvm/IR/IntrinsicsAMDGPU.h"
-
-#include <algorithm>
-#include <cmath>
 
 namespace wavesan::cpu::engine {
 
@@ -67,7 +63,7 @@ uint32_t WaveMatrixOperands::perLane(uint32_t lanes) const { return shape.k / gr
 
 namespace {
 
-constexpr uint32_t kRows = 16, kMostK = 32;
+constexpr uint32_t kMostK = 32;
 
 /// Where in its row element `index` of a lane of group lane / 16 stands.
 uint32_t positionOfK(const WaveMatrixOperands &o, uint32_t group, uint32_t index, uint32_t lanes) {
@@ -79,22 +75,7 @@ uint32_t positionOfK(const WaveMatrixOperands &o, uint32_t group, uint32_t index
   return perLane * group + index;
 }
 
-uint32_t rowOfSum(const WaveMatrixOperands &o, uint32_t group, uint32_t index, uint32_t lanes) {
-  if (o.gfxMajor == 11)
-    return lanes / 16 * index + group;
-  return lanes == 32 ? 8 * group + index : 8 * (group % 2) + 4 * (group / 2) + index;
-}
-
-uint32_t packed(const Wave &w, const std::vector<Register> &from, uint32_t index, uint32_t lane, uint32_t bits) {
-  const uint32_t perDword = 32 / bits;
-  return w.at<uint32_t>(from[index / perDword])[lane] >> (index % perDword * bits) & ((1u << bits) - 1);
-}
-
-int32_t integerOf(uint32_t value, uint32_t bits, bool isSigned) {
-  return isSigned && value >> (bits - 1) ? int32_t(value) - (1 << bits) : int32_t(value);
-}
-
-template <class T> using Matrix = T[kRows][kMostK];
+template <class T> using Matrix = T[kWaveMatrixRows][kMostK];
 
 template <class T, class Element>
 void gather(const Wave &w, const WaveMatrixOperands &o, Matrix<T> &m, Element element) {
@@ -103,72 +84,37 @@ void gather(const Wave &w, const WaveMatrixOperands &o, Matrix<T> &m, Element el
       m[lane % 16][positionOfK(o, lane / 16, index, w.lanes)] = element(index, lane);
 }
 
-void gatherFloats(const Wave &w, const WaveMatrixOperands &o, const std::vector<Register> &from, Fp8 format,
-                  Matrix<float> &m) {
-  gather(w, o, m, [&](uint32_t index, uint32_t lane) {
-    switch (o.shape.element) {
-    case WaveMatrixElement::Half:
-      return halfToFloat(w.at<uint16_t>(from[index])[lane]);
-    case WaveMatrixElement::BFloat:
-      return bfloatToFloat(w.at<uint16_t>(from[index])[lane]);
-    default:
-      return fp8ToFloat(uint8_t(packed(w, from, index, lane, 8)), format);
-    }
-  });
-}
-
-void gatherIntegers(const Wave &w, const WaveMatrixOperands &o, const std::vector<Register> &from, bool isSigned,
-                    Matrix<int32_t> &m) {
-  const uint32_t bits = o.shape.elementBits();
-  gather(w, o, m,
-         [&](uint32_t index, uint32_t lane) { return integerOf(packed(w, from, index, lane, bits), bits, isSigned); });
-}
-
-/// sumAt(row, column, register of D, lane) for all sums of active lanes.
-template <class SumAt> void forEachSum(Wave &w, const WaveMatrixOperands &o, SumAt sumAt) {
-  const bool apart = o.gfxMajor == 11 && (o.shape.sum == WaveMatrixSum::Half || o.shape.sum == WaveMatrixSum::BFloat);
-  forEachLane(w.exec, [&](uint32_t lane) {
-    for (uint32_t index = 0; index < o.sumsPerLane(w.lanes); ++index)
-      sumAt(rowOfSum(o, lane / 16, index, w.lanes), lane % 16, apart ? 2 * index + o.high : index, lane);
-  });
-}
-
-void multiplyFloats(Wave &w, const WaveMatrixOperands &o) {
+void multiplyFloats(const Wave &w, const WaveMatrixOperands &o) {
   Matrix<float> a, b;
-  gatherFloats(w, o, o.a, o.shape.a, a);
-  gatherFloats(w, o, o.b, o.shape.b, b);
-  const bool half = o.shape.sum == WaveMatrixSum::Half;
-  if (o.shape.sum == WaveMatrixSum::Single)
-    return forEachSum(w, o, [&](uint32_t row, uint32_t column, uint32_t at, uint32_t lane) {
-      float sum = w.at<float>(o.c[at])[lane];
-      for (uint32_t k = 0; k < o.shape.k; ++k)
-        sum = std::fma(a[row][k], b[column][k], sum);
-      w.at<float>(o.d[at])[lane] = sum;
-    });
-  // What is no sum (the other halves on gfx11) stays as in C.
-  for (size_t k = 0; k < o.d.size(); ++k)
-    forEachLane(w.exec, [&](uint32_t lane) { w.at<uint16_t>(o.d[k])[lane] = w.at<uint16_t>(o.c[k])[lane]; });
-  forEachSum(w, o, [&](uint32_t row, uint32_t column, uint32_t at, uint32_t lane) {
-    const uint16_t bits = w.at<uint16_t>(o.c[at])[lane];
-    float sum = half ? halfToFloat(bits) : bfloatToFloat(bits);
+  const auto from = [&](const std::vector<Register> &registers, Fp8 format) {
+    return [&w, &o, &registers, format](uint32_t index, uint32_t lane) {
+      return floatElement(w, registers, index, lane, o.shape.element, format);
+    };
+  };
+  gather(w, o, a, from(o.a, o.shape.a));
+  gather(w, o, b, from(o.b, o.shape.b));
+  WaveMatrixSums{o.c, o.d, o.shape.sum, o.gfxMajor, o.high}.addFloats(w, [&](uint32_t row, uint32_t column, float sum) {
     for (uint32_t k = 0; k < o.shape.k; ++k)
       sum = std::fma(a[row][k], b[column][k], sum);
-    w.at<uint16_t>(o.d[at])[lane] = half ? floatToHalf(sum) : floatToBFloat(sum);
+    return sum;
   });
 }
 
-void multiplyIntegers(Wave &w, const WaveMatrixOperands &o) {
+void multiplyIntegers(const Wave &w, const WaveMatrixOperands &o) {
   Matrix<int32_t> a, b;
-  gatherIntegers(w, o, o.a, o.signedA, a);
-  gatherIntegers(w, o, o.b, o.signedB, b);
-  forEachSum(w, o, [&](uint32_t row, uint32_t column, uint32_t at, uint32_t lane) {
-    int64_t sum = w.at<int32_t>(o.c[at])[lane];
-    for (uint32_t k = 0; k < o.shape.k; ++k)
-      sum += a[row][k] * b[column][k];
-    if (o.clamp)
-      sum = std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX);
-    w.at<int32_t>(o.d[at])[lane] = int32_t(uint32_t(sum));
-  });
+  const auto from = [&](const std::vector<Register> &registers, bool isSigned) {
+    return [&w, &o, &registers, isSigned](uint32_t index, uint32_t lane) {
+      return integerElement(w, registers, index, lane, o.shape.elementBits(), isSigned);
+    };
+  };
+  gather(w, o, a, from(o.a, o.signedA));
+  gather(w, o, b, from(o.b, o.signedB));
+  WaveMatrixSums{o.c, o.d, o.shape.sum, o.gfxMajor, o.high}.addIntegers(
+      w, o.clamp, [&](uint32_t row, uint32_t column, int64_t sum) {
+        for (uint32_t k = 0; k < o.shape.k; ++k)
+          sum += a[row][k] * b[column][k];
+        return sum;
+      });
 }
 
 void waveMatrixRun(Wave &w, const Op &op) {
