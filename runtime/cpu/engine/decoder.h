@@ -233,6 +233,7 @@ private:
   bool decodeAmdgcnIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeCrossLaneIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeMatrix(llvm::CallBase &i, unsigned id);
+  bool decodeConversion(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void sparseCall(llvm::CallBase &i, const SparseShape &shape);
   void scaledMatrixCall(llvm::CallBase &i, uint32_t rows);
