@@ -16,6 +16,7 @@
 #include "buffer_resource.h"
 #include "divergent_arms.h"
 #include "function.h"
+#include "gfx1250_matrix.h"
 #include "handlers.h"
 #include "lds_layout.h"
 #include "matrix.h"
@@ -236,6 +237,7 @@ private:
   bool decodeConversion(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void sparseCall(llvm::CallBase &i, const SparseShape &shape);
+  void gfx1250MatrixCall(llvm::CallBase &i, Gfx1250Shape shape);
   void scaledMatrixCall(llvm::CallBase &i, uint32_t rows);
   void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void sparseWaveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
