@@ -16,8 +16,8 @@ using namespace llvm;
 
 void Decoder::decodeIntrinsic(CallBase &i, unsigned id) {
   if (decodeGenericIntrinsic(i, id) || decodeFloatIntrinsic(i, id) || decodeAmdgcnIntrinsic(i, id) ||
-      decodeCrossLaneIntrinsic(i, id) || decodeWait(i, id) || decodeCopy(i) || decodeBuffer(i) ||
-      decodeMatrix(i, id)) {
+      decodeCrossLaneIntrinsic(i, id) || decodeWait(i, id) || decodeCopy(i) || decodeBuffer(i) || decodeMatrix(i, id) ||
+      decodeConversion(i, id)) {
     // The reason alone ("this combination of types") does not say which intrinsic it was.
     if (failed())
       failure = i.getCalledFunction()->getName().str() + " (" + failure + ")";

@@ -3,6 +3,7 @@
 //
 // Decoder: matrix instructions.
 #include "decoder.h"
+#include "gfx1250_matrix.h"
 #include "scaled_matrix.h"
 #include "sparse_matrix.h"
 #include "sparse_wave_matrix.h"
@@ -169,6 +170,60 @@ void Decoder::sparseWaveMatrixCall(CallBase &i, const WaveMatrixShape &shape) {
   emit(sparseWaveMatrixMultiply()).extra = extra<SparseWaveMatrixOperands>(std::move(operands));
 }
 
+/// See Gfx1250Form: ([modifier of A,] A, [modifier of B,] B, [modifiers of C,] C, hints[, clamp])
+void Decoder::gfx1250MatrixCall(CallBase &i, Gfx1250Shape shape) {
+  using Form = Gfx1250Form;
+  const bool ofInputs = shape.form != Form::ModifiersOfC, ofC = shape.form != Form::Integers;
+  const unsigned atA = ofInputs ? 1 : 0, atB = ofInputs ? 3 : 1, atC = atB + (ofC ? 2 : 1);
+  const Registers a = use(i.getArgOperand(atA)), b = use(i.getArgOperand(atB)), c = use(i.getArgOperand(atC));
+  const Registers d = define(&i);
+  if (failed())
+    return;
+  if (StringRef(context.processor) != "gfx1250")
+    return fail("this target");
+  const uint32_t modifierA = ofInputs ? immediate(i, 0) : 0, modifierB = ofInputs ? immediate(i, 2) : 0;
+  if (shape.form == Form::Formats) {
+    if (modifierA >= kMxFormats || modifierB >= kMxFormats)
+      return fail("this format");
+    shape.a = MxFormat(modifierA), shape.b = MxFormat(modifierB);
+  }
+  Gfx1250MatrixOperands operands{
+      shape, {a.begin(), a.end()}, {b.begin(), b.end()}, {c.begin(), c.end()}, {d.begin(), d.end()}};
+  if (shape.form == Form::ModifiersOfAll)
+    operands.negateA = modifierA, operands.negateB = modifierB;
+  if (shape.form == Form::Integers)
+    operands.signedA = modifierA, operands.signedB = modifierB, operands.clamp = immediate(i, 7);
+  if (ofC) {
+    const uint32_t modifiers = immediate(i, atC - 1);
+    if (modifiers > 3)
+      return fail("this modifier of C");
+    operands.negateC = modifiers & 1, operands.absoluteC = modifiers & 2;
+  }
+  const auto fits = [&](unsigned at, size_t registers, MxFormat format) {
+    switch (shape.element) {
+    case Gfx1250Element::Single:
+      return registers == shape.perLane() && widthOf(i.getArgOperand(at)) == Width::B32;
+    case Gfx1250Element::Half:
+    case Gfx1250Element::BFloat:
+      return registers == shape.perLane() && widthOf(i.getArgOperand(at)) == Width::B16;
+    default: {
+      const uint32_t bits = shape.element == Gfx1250Element::Int8 ? 8 : MxLayout(format).bits();
+      const size_t needed = shape.perLane() * bits / 32;
+      return (shape.form == Form::Formats ? registers >= needed : registers == needed) &&
+             widthOf(i.getArgOperand(at)) == Width::B32;
+    }
+    }
+  };
+  const auto widthOfSum = [](Gfx1250Sum sum) {
+    return sum == Gfx1250Sum::Half || sum == Gfx1250Sum::BFloat ? Width::B16 : Width::B32;
+  };
+  if (context.waveSize != 32 || c.size() != 8 || d.size() != 8 || !fits(atA, a.size(), shape.a) ||
+      !fits(atB, b.size(), shape.b) || widthOf(i.getArgOperand(atC)) != widthOfSum(shape.c) ||
+      widthOf(&i) != widthOfSum(shape.d))
+    return fail("these operands");
+  emit(gfx1250MatrixMultiply()).extra = extra<Gfx1250MatrixOperands>(std::move(operands));
+}
+
 bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
   if (const auto shape = matrixShape(id))
     return matrixCall(i, *shape), true;
@@ -178,6 +233,8 @@ bool Decoder::decodeMatrix(CallBase &i, unsigned id) {
     return scaledMatrixCall(i, *rows), true;
   if (const auto shape = waveMatrixShape(id))
     return waveMatrixCall(i, *shape), true;
+  if (const auto shape = gfx1250MatrixShape(id))
+    return gfx1250MatrixCall(i, *shape), true;
   if (const auto shape = sparseWaveMatrixShape(id))
     return sparseWaveMatrixCall(i, *shape), true;
   return false;

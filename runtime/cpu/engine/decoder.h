@@ -16,6 +16,7 @@
 #include "buffer_resource.h"
 #include "divergent_arms.h"
 #include "function.h"
+#include "gfx1250_matrix.h"
 #include "handlers.h"
 #include "lds_layout.h"
 #include "matrix.h"
@@ -233,8 +234,10 @@ private:
   bool decodeAmdgcnIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeCrossLaneIntrinsic(llvm::CallBase &i, unsigned id);
   bool decodeMatrix(llvm::CallBase &i, unsigned id);
+  bool decodeConversion(llvm::CallBase &i, unsigned id);
   void matrixCall(llvm::CallBase &i, const MatrixShape &shape);
   void sparseCall(llvm::CallBase &i, const SparseShape &shape);
+  void gfx1250MatrixCall(llvm::CallBase &i, Gfx1250Shape shape);
   void scaledMatrixCall(llvm::CallBase &i, uint32_t rows);
   void waveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);
   void sparseWaveMatrixCall(llvm::CallBase &i, const WaveMatrixShape &shape);

@@ -10,6 +10,7 @@
 // for each product, scale included.
 #include "scaled_matrix.h"
 #include "matrix_elements.h"
+#include "mx_registers.h"
 
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 
@@ -31,14 +32,6 @@ namespace {
 
 constexpr uint32_t kPerLane = 32;
 
-uint32_t elementBits(const Wave &w, const ScaledMatrixOperands::Input &in, uint32_t index, uint32_t lane) {
-  const uint32_t bits = MxLayout(in.format).bits(), first = index * bits, dword = first / 32;
-  uint64_t value = w.at<uint32_t>(in.dwords[dword])[lane];
-  if (first % 32 + bits > 32)
-    value |= uint64_t(w.at<uint32_t>(in.dwords[dword + 1])[lane]) << 32;
-  return uint32_t(value >> (first % 32)) & ((1u << bits) - 1);
-}
-
 /// [row][k], scales included; no element with its scale is too large or too small for a double.
 void gather(const Wave &w, const ScaledMatrixOperands &o, const ScaledMatrixOperands::Input &in, double *to) {
   const uint32_t k = o.k();
@@ -46,7 +39,7 @@ void gather(const Wave &w, const ScaledMatrixOperands &o, const ScaledMatrixOper
     const uint32_t row = lane % o.rows, group = lane / o.rows;
     for (uint32_t i = 0; i < kPerLane; ++i) {
       const uint32_t at = isFp8(in.format) ? i / 16 * (k / 2) + group * 16 + i % 16 : group * kPerLane + i;
-      to[row * k + at] = mxToFloat(elementBits(w, in, i, lane), in.format);
+      to[row * k + at] = mxElement(w, in.dwords, in.format, i, lane);
     }
   }
   if (in.scale == kNoRegister)
