@@ -146,7 +146,7 @@ void SiteRecorder::addKernel(const Function &Original, const Function &Twin, con
     Entry.line = Debug->getLine();
   }
   Entry.granuleLog2 = Summary.GranuleLog2;
-  Entry.flags = Summary.Flags;
+  Entry.flags = Summary.Flags | (Summary.NotesWrites ? abi::kKernelNotesWrites : 0u);
   Entry.siteTotal = Summary.Sites;
   Entry.skipFirst = uint32_t(Builder.skips.size());
   Entry.skipCount = uint32_t(Summary.Skips.size());

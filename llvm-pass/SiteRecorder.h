@@ -58,6 +58,7 @@ struct KernelSummary {
   uint32_t Flags = 0;
   uint32_t Sites = 0;
   bool ChecksAll = false; ///< abi::kChecksAllAttribute
+  bool NotesWrites = false; ///< abi::kKernelNotesWrites
   SkipCounts Skips;
   StoreSet Stores;
 };

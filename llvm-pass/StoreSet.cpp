@@ -13,6 +13,28 @@
 using namespace llvm;
 using namespace wavesan;
 
+// Many say nothing of what they write, so that the optimiser leaves them where they are.
+bool wavesan::writesNothingShared(const IntrinsicInst &I) {
+  return StringCases<bool>(amdgcnName(I))
+      .StartsWith("s.barrier", true)
+      .StartsWith("sched.", true)
+      .StartsWith("iglp.", true)
+      .StartsWith("s.sleep", true)
+      .StartsWith("s.wait", true)
+      .StartsWith("s.getreg", true)
+      .StartsWith("s.setreg", true)
+      .StartsWith("s.sendmsg", true)
+      .StartsWith("s.dcache.", true)
+      .StartsWith("buffer.wbinv", true)
+      .Cases({"wave.barrier", "s.setprio", "s.memtime", "s.memrealtime", "s.wakeup", "s.icache.inv", "s.sethalt",
+              "endpgm"},
+             true)
+      // Copies to LDS.
+      .Cases({"global.load.lds", "load.to.lds", "raw.ptr.buffer.load.lds", "struct.ptr.buffer.load.lds"}, true)
+      .StartsWith("global.load.async.to.lds", true)
+      .Default(false);
+}
+
 namespace {
 
 class Collector {
@@ -42,28 +64,6 @@ private:
     return AddressSpace == AMDGPUAS::LOCAL_ADDRESS || AddressSpace == AMDGPUAS::PRIVATE_ADDRESS;
   }
 
-  /// Intrinsics of the target that say nothing of what they write, so that the optimiser leaves them where they are.
-  static bool writesNothingShared(StringRef Name) {
-    return StringCases<bool>(Name)
-        .StartsWith("s.barrier", true)
-        .StartsWith("sched.", true)
-        .StartsWith("iglp.", true)
-        .StartsWith("s.sleep", true)
-        .StartsWith("s.wait", true)
-        .StartsWith("s.getreg", true)
-        .StartsWith("s.setreg", true)
-        .StartsWith("s.sendmsg", true)
-        .StartsWith("s.dcache.", true)
-        .StartsWith("buffer.wbinv", true)
-        .Cases({"wave.barrier", "s.setprio", "s.memtime", "s.memrealtime", "s.wakeup", "s.icache.inv", "s.sethalt",
-                "endpgm"},
-               true)
-        // Copies to LDS.
-        .Cases({"global.load.lds", "load.to.lds", "raw.ptr.buffer.load.lds", "struct.ptr.buffer.load.lds"}, true)
-        .StartsWith("global.load.async.to.lds", true)
-        .Default(false);
-  }
-
   void addCall(const CallBase &Call) {
     const Function *Callee = Call.getCalledFunction();
     if (Callee && Callee->getName().starts_with("__wavesan_"))
@@ -72,7 +72,7 @@ private:
       Set.Known = false;
       return;
     }
-    if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call); Intrinsic && writesNothingShared(amdgcnName(*Intrinsic)))
+    if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call); Intrinsic && writesNothingShared(*Intrinsic))
       return;
     const MemoryEffects Elsewhere =
         Call.getMemoryEffects().getWithoutLoc(IRMemLocation::ArgMem).getWithoutLoc(IRMemLocation::InaccessibleMem);
@@ -82,9 +82,14 @@ private:
     }
     if (!isModSet(Call.getMemoryEffects().getModRef(IRMemLocation::ArgMem)))
       return;
+    bool Named = false;
     for (unsigned N = 0; N < Call.arg_size(); ++N)
-      if (Call.getArgOperand(N)->getType()->isPtrOrPtrVectorTy() && !Call.onlyReadsMemory(N))
+      if (Call.getArgOperand(N)->getType()->isPtrOrPtrVectorTy() && !Call.onlyReadsMemory(N)) {
         addPointer(Call.getArgOperand(N));
+        Named = true;
+      }
+    if (!Named) // the address is in a descriptor
+      Set.Known = false;
   }
 
   void addPointer(const Value *Pointer) {

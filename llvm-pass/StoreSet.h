@@ -13,6 +13,7 @@
 
 namespace llvm {
 class Function;
+class IntrinsicInst;
 } // namespace llvm
 
 namespace wavesan {
@@ -27,6 +28,9 @@ struct StoreSet {
 /// Of a twin, before its hooks. A pointer is taken to be used within the object that it points into, as the language
 /// has it. Functions that it still calls, and that may write, make the set unknown; so does inline assembly.
 StoreSet storeSetOf(const llvm::Function &Twin);
+
+/// An intrinsic that says of itself that it may write, or nothing, and that writes nothing outside of the workgroup.
+bool writesNothingShared(const llvm::IntrinsicInst &I);
 
 } // namespace wavesan
 

@@ -12,6 +12,7 @@
 #include "HostWaits.h"
 #include "LdsVariables.h"
 #include "LlvmVersions.h"
+#include "NotedWrites.h"
 #include "RuntimeLinking.h"
 #include "SourceLoops.h"
 #include "StoredConstants.h"
@@ -151,7 +152,8 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
       Choice->Skips.add(Why);
     return !Why.empty();
   });
-  if (unsigned Covered = removeCovered(F, *Choice, *Sync))
+  Summary.NotesWrites = notesEachWrite(F, *Choice, Twin.LdsArguments, Target);
+  if (unsigned Covered = removeCovered(F, *Choice, *Sync)) // reads alone
     Summary.Skips.add(abi::kSkipCovered, Covered);
   if (IsTwin) { // the callers of other functions may write as well
     const std::vector<std::string> Stored =
@@ -198,14 +200,20 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
 /// Adds what the recursive clones that a twin reaches say.
 static void addReached(KernelSummary &Summary, const TwinFunction &Twin,
                        const DenseMap<Function *, KernelSummary> &RecursiveSummaries) {
-  for (Function *F : reachableFrom({Twin.Clone}))
-    if (auto It = RecursiveSummaries.find(F); It != RecursiveSummaries.end()) {
+  for (Function *F : reachableFrom({Twin.Clone})) {
+    auto It = RecursiveSummaries.find(F);
+    // A hook, or the kernel itself; anything else that is not instrumented has been noticed where it is called.
+    if (It == RecursiveSummaries.end() && F != Twin.Clone && !F->isDeclaration())
+      Summary.NotesWrites = false;
+    if (It != RecursiveSummaries.end()) {
       Summary.GranuleLog2 = std::min(Summary.GranuleLog2, It->second.GranuleLog2);
       Summary.Flags |= It->second.Flags;
       Summary.Sites += It->second.Sites;
       Summary.ChecksAll &= It->second.ChecksAll;
+      Summary.NotesWrites &= It->second.NotesWrites;
       Summary.Skips.add(It->second.Skips);
     }
+  }
 }
 
 /// Why a kernel can have no twin: it, or what it calls, synchronises by something that is not followed, which may order

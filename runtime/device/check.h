@@ -10,6 +10,7 @@
 
 #include "delay.h"
 #include "platform_amdgcn.h"
+#include "touch.h"
 #include "wavesan/abi/device_check.h"
 
 #define WAVESAN_OUT_OF_LINE __attribute__((noinline, used, visibility("hidden")))
@@ -157,7 +158,7 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
   const Operation op(uniform(operation));
   record = uniform(record);
   const Observer o = observe(record, op);
-  if (__builtin_expect(o.shape.delays(), 0))
+  if (__builtin_expect(o.shape.ofReplay(), 0) && hasDelays(again(record)))
     return delay(again(record), Operation(again(op.bits)).site(), address, size);
   // The lanes of a wave execute one instruction together: all read the same number, then all write the same.
   auto *checked = &ldsAt<abi::WaveRecord>(record)->checked;

@@ -191,9 +191,13 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
   operation = uniform(operation);
   {
     const OrderView v(recordOffset);
-    if (__builtin_expect(Shape(uniform(v.record->shape)).delays(), 0)) {
-      delay(again(recordOffset), Operation(again(operation)).site(), address, size);
-      size = 0; // nothing is checked. With a return here, the check needs scratch memory on gfx942
+    if (__builtin_expect(Shape(uniform(v.record->shape)).ofReplay(), 0)) {
+      if (Operation(again(operation)).write())
+        noteWrite(again(recordOffset), address, size);
+      if (hasDelays(again(recordOffset))) {
+        delay(again(recordOffset), Operation(again(operation)).site(), address, size);
+        size = 0; // nothing is checked. With a return here, the check needs scratch memory on gfx942
+      }
     }
     if (!v.enabled())
       return;

@@ -117,7 +117,8 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   }
   s->context = uint64_t(context);
   auto *record = recordOf(state, wave);
-  record->shape = Shape(ctx->granuleLog2, wave, inLds, state, ctx->delays != 0, ctx->wavesPerWorkgroup).bits;
+  record->shape =
+      Shape(ctx->granuleLog2, wave, inLds, state, (ctx->delays | ctx->touchMap) != 0, ctx->wavesPerWorkgroup).bits;
   record->ldsBytes = ctx->ldsBytes;
   s->record = uint32_t((uint64_t)record);
   const uint32_t rest = threads - (wave << waveSizeLog2);

@@ -15,17 +15,17 @@ namespace wavesan::device {
 struct Shape {
   uint32_t bits;
   constexpr explicit Shape(uint32_t bits) : bits(bits) {}
-  /// stateOffset: LDS byte offset of the WorkgroupState, a multiple of 16; delays: the dispatch has abi::Delays; waves:
-  /// that it has records for.
-  constexpr Shape(uint32_t granuleLog2, uint32_t wave, bool cellsInLds, uint32_t stateOffset, bool delays,
+  /// stateOffset: LDS byte offset of the WorkgroupState, a multiple of 16; ofReplay: the dispatch has abi::Delays or an
+  /// abi::TouchMap; waves: that it has records for.
+  constexpr Shape(uint32_t granuleLog2, uint32_t wave, bool cellsInLds, uint32_t stateOffset, bool ofReplay,
                   uint32_t waves)
-      : bits(granuleLog2 | wave << 2 | uint32_t(cellsInLds) << 7 | (stateOffset / 16) << 8 | uint32_t(delays) << 25 |
+      : bits(granuleLog2 | wave << 2 | uint32_t(cellsInLds) << 7 | (stateOffset / 16) << 8 | uint32_t(ofReplay) << 25 |
              waves << 26) {}
   constexpr uint32_t granuleLog2() const { return bits & 3u; }
   constexpr uint32_t wave() const { return (bits >> 2) & 31u; } ///< index in the workgroup
   constexpr bool cellsInLds() const { return ((bits >> 7) & 1u) != 0; }
   constexpr uint32_t stateOffset() const { return ((bits >> 8) & 0x1ffffu) * 16; }
-  constexpr bool delays() const { return ((bits >> 25) & 1u) != 0; }
+  constexpr bool ofReplay() const { return ((bits >> 25) & 1u) != 0; }
   constexpr uint32_t ldsCells() const { return stateOffset() + abi::workgroupStateBytes(bits >> 26); }
 };
 static_assert(abi::kMaxWavesPerWorkgroup <= 32);

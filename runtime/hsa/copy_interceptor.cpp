@@ -12,7 +12,10 @@ namespace wavesan::hsa {
 namespace {
 
 /// A replay is possible, and this call does not come from inside of one.
-bool mustKeepOut() { return ReplayService::instance().everSubscribed() && !insideReplay(); }
+bool mustKeepOut() {
+  noteWorkInside();
+  return ReplayService::instance().everSubscribed() && !insideReplay();
+}
 
 /// An asynchronous copy under way with a signal of the tool's own, so that its end is known although the program may
 /// destroy its signal as soon as it is complete.

@@ -91,6 +91,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
     context.delays = reinterpret_cast<uint64_t>(pending.memory.delays);
     pending.delays = pass.delays;
   }
+  context.touchMap = pass.touchMap;
   auto *block = static_cast<uint8_t *>(pending.memory.kernarg.address);
   std::memset(block, 0, kernargBytes);
   kernarg.fill(static_cast<const uint8_t *>(packet.kernarg_address), block, reinterpret_cast<uint64_t>(&context),

@@ -28,6 +28,7 @@ struct PassOptions {
   bool part = false;  ///< it checks another part of memory than the pass before it: only new races count
   AccessTrace *trace = nullptr;
   std::shared_ptr<abi::Delays> delays{}; ///< of its waves by the device runtime; null: none. PendingDispatch::delays
+  uint64_t touchMap = 0;                 ///< abi::TouchMap of the memory that its waves may write; 0: none
   const abi::ShadowWindow *window = nullptr; ///< what the device runtime records of global memory; null: all
   /// What the dispatch has been bound to already, or null. Null pointer: it is to be bound now.
   const std::shared_ptr<StreamDispatch> *stream = nullptr;

@@ -117,6 +117,8 @@ void onPackets(const void *packets, uint64_t count, uint64_t index, void *data,
       if (!own) // another thread's, which has not come to the window: it must not be undone
         tool->windows.of(queue.agent).letIn();
       const GraphPass *pass = own ? currentGraphPass() : nullptr;
+      if (!pass)
+        noteWorkInside();
       if (pass ? pass->checks && rewritePacket(*tool, queue, *dispatch, behind, 0, pass->options)
                : rewritePacket(*tool, queue, *dispatch, behind))
         std::memcpy(&copies.emplace_back(), &behind, sizeof(behind));

@@ -13,6 +13,7 @@ struct Current {
   uint32_t global;     ///< active when the loop began
   uint32_t mask = ~0u; ///< what the tool has not stopped for this loop
   bool passEnter = false;
+  bool work = false; ///< workInside()
 };
 thread_local Current *TheLoop = nullptr;
 
@@ -69,6 +70,7 @@ private:
     p.bytes = step.bytes, p.regions = step.regions, p.nanoseconds = step.nanoseconds;
     p.tracked_bytes = step.tracked;
     p.copied_bytes = step.copied;
+    p.compared_bytes = step.compared;
     std::copy(step.tiers.begin(), step.tiers.end(), p.tier_bytes);
   }
 
@@ -208,5 +210,11 @@ ReplayOutcome runReplay(const wavesan_replay_subscription_t &subscription,
 }
 
 bool insideReplay() { return TheLoop != nullptr; }
+
+void noteWorkInside() {
+  if (TheLoop)
+    TheLoop->work = true;
+}
+bool workInside() { return TheLoop && TheLoop->work; }
 
 } // namespace wavesan::hsa

@@ -42,6 +42,7 @@ struct MemoryStep {
   std::array<uint64_t, WAVESAN_TIER_LAST> tiers{}; ///< of a snapshot: where the bytes are
   bool fits = true;                                ///< of a plan: the budgets have room for all of it
   uint64_t copied = 0;                             ///< of a snapshot: bytes that have been copied from memory so far
+  uint64_t compared = 0;                           ///< of a restore: bytes that were compared with what was saved
 };
 
 struct PassResult {
@@ -94,6 +95,12 @@ ReplayOutcome runReplay(const wavesan_replay_subscription_t &subscription,
 
 /// True on a thread that is inside of runReplay().
 bool insideReplay();
+
+/// Inside of a replay, but not by a pass of it, something that may write the agent's memory has been submitted: by a
+/// callback. Nothing elsewhere.
+void noteWorkInside();
+/// Whether that has happened in the replay that this thread is inside of.
+bool workInside();
 
 } // namespace wavesan::hsa
 

@@ -51,18 +51,20 @@ bool isMapped(uint64_t address) {
   return mincore(reinterpret_cast<void *>(address / page * page), 1, &resident) == 0;
 }
 
-bool isOfHost(const Tool &tool, const MemoryMap::LiveRange &range) {
-  if (range.kind == MemoryMap::Kind::RegisteredHost)
-    return true;
+/// `unknown`: what holds where the runtime does not say.
+bool isOfHost(const Tool &tool, const MemoryMap::LiveRange &range, bool unknown = false) {
+  if (range.kind != MemoryMap::Kind::Allocation)
+    return range.kind == MemoryMap::Kind::RegisteredHost;
   hsa_amd_pointer_info_t info{};
   info.size = sizeof(info);
   hsa_device_type_t type{};
-  return range.kind == MemoryMap::Kind::Allocation && tool.api.amd.hsa_amd_pointer_info_fn &&
-         tool.api.amd.hsa_amd_pointer_info_fn(reinterpret_cast<void *>(range.begin), &info, nullptr, nullptr,
-                                              nullptr) == HSA_STATUS_SUCCESS &&
-         info.type != HSA_EXT_POINTER_TYPE_UNKNOWN &&
-         tool.api.core.hsa_agent_get_info_fn(info.agentOwner, HSA_AGENT_INFO_DEVICE, &type) == HSA_STATUS_SUCCESS &&
-         type == HSA_DEVICE_TYPE_CPU;
+  if (!tool.api.amd.hsa_amd_pointer_info_fn ||
+      tool.api.amd.hsa_amd_pointer_info_fn(reinterpret_cast<void *>(range.begin), &info, nullptr, nullptr, nullptr) !=
+          HSA_STATUS_SUCCESS ||
+      info.type == HSA_EXT_POINTER_TYPE_UNKNOWN ||
+      tool.api.core.hsa_agent_get_info_fn(info.agentOwner, HSA_AGENT_INFO_DEVICE, &type) != HSA_STATUS_SUCCESS)
+    return unknown;
+  return type == HSA_DEVICE_TYPE_CPU;
 }
 
 } // namespace
@@ -170,8 +172,13 @@ const char *PacketHost::open(MemoryStep &predicted) {
           0, std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now())))
     return kDeclineAgentDrain;
   std::vector<DispatchStores> stores; // none: everything
-  if (T.cpuAgent)
+  // With hooks=device the CPU agent is to do what a GPU does.
+  if (T.cpuAgent && T.options.hooks != "device")
     Memory.recordWrites(*T.cpuAgent, [this](const MemoryMap::LiveRange &range) { return isOfHost(T, range); });
+  else if (std::all_of(Dispatches.begin(), Dispatches.end(), [](const QueuedDispatch &d) {
+             return d.kernel && d.kernel->twin && d.kernel->twin->notesWrites;
+           }))
+    Memory.noteWrites([this](const MemoryMap::LiveRange &range) { return isOfHost(T, range, /*unknown=*/true); });
   if (Everything)
     Memory.keepWhole();
   else
@@ -235,7 +242,7 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
   if (T.cpuAgent && checks && contexts >> WAVESAN_CONTEXT_ACCESS_TRACE & 1)
     for (size_t i = 0; i < Dispatches.size(); ++i)
       Traces.push_back(std::make_unique<AccessTrace>());
-  bool twins = false;
+  bool twins = false, notes = true;
   struct alignas(64) Slot {
     uint8_t bytes[64];
   };
@@ -250,7 +257,13 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
     T.api.core.hsa_signal_store_screlease_fn(Completions[i].signal, 1);
-    PassOptions options{number == 0, Quiet, Part, Traces.empty() ? nullptr : Traces[i].get(), Delays, Recorded};
+    PassOptions options{.counts = number == 0,
+                        .quiet = Quiet,
+                        .part = Part,
+                        .trace = Traces.empty() ? nullptr : Traces[i].get(),
+                        .delays = Delays,
+                        .touchMap = Memory.touchMap(),
+                        .window = Recorded};
     if (Part)
       options.stream = &none;
     else if (dispatch.bound)
@@ -261,11 +274,13 @@ PassResult PacketHost::pass(uint64_t number, uint32_t contexts) {
     if (twin)
       std::memcpy(&packets.emplace_back(), &behind, sizeof(behind));
     twins = twins || twin;
+    notes = notes && twin;
   }
   Write(packets.data(), packets.size());
   result.ended = await(std::chrono::steady_clock::now());
   if (!result.ended)
     return result;
+  Memory.passEnded(notes);
   schedule.reset();
   result.contexts = uint32_t(twins) << WAVESAN_CONTEXT_RACE_CHECK | uint32_t(perturbs)
                                                                         << WAVESAN_CONTEXT_SCHEDULE_PERTURBATION;
@@ -308,6 +323,8 @@ uint64_t PacketHost::digest() {
 MemoryStep PacketHost::restore() {
   MemoryStep step;
   std::string error;
+  if (workInside())
+    Memory.passEnded(false); // a callback's work notes nothing
   if (!Memory.restore(step, error))
     restoreFailed(error);
   return step;
@@ -335,6 +352,7 @@ void PacketHost::completeForProgram() {
 
 void PacketHost::handOver() {
   Overdue = true;
+  Memory.abandonMap();
   alignas(64) hsa_barrier_and_packet_t fence;
   if (Queue.fences.next(T.api, fence)) // other windows are to wait for it
     Write(&fence, 1);

@@ -157,7 +157,7 @@ void Snapshot::givePages(TierBudgets &budgets, const Piece &piece) {
   SnapshotPages::Block block{SnapshotPages::Memory(piece.memory), piece.bytes, piece.usedBefore};
   block.touched.resize((piece.bytes + kChunk - 1) / kChunk);
   for (size_t i = 0; i < block.touched.size(); ++i)
-    block.touched[i] = block.touched[i] || piece.isTouched(piece.offset + i * kChunk);
+    block.touched[i] = block.touched[i] || piece.isCopied(piece.offset + i * kChunk);
   budgets.pages().give(std::move(block));
 }
 
@@ -195,13 +195,14 @@ void Snapshot::clear() {
   }
   Recording.reset();
   Regions.clear();
+  Map.reset();
   States.clear();
   File.clear();
   releaseUnused(Runtime);
 }
 
 std::vector<bool> Snapshot::recordable() const {
-  if (!Recorder || Whole || Like)
+  if ((!Recorder && !Notes) || Whole || Like)
     return std::vector<bool>(Planned.size());
   std::vector<bool> good = reachedByOneAddress(Planned, Memory.live());
   for (size_t i = 0; i < Planned.size(); ++i)
@@ -253,7 +254,7 @@ bool Snapshot::savePiece(const Saved &saved, Piece &piece, bool recorded, Saving
     return savePart(saved.range, all, saving.copied[size_t(piece.tier)], error);
   }
   if (const Saved *like = Like ? &Like->Regions[Regions.size() - 1] : nullptr;
-      like && !like->pieces.empty() && like->pieces[0].state) {
+      like && !like->pieces.empty() && (like->pieces[0].state || like->pieces[0].noted)) {
     const uint64_t chunks = (piece.bytes + kChunk - 1) / kChunk;
     std::atomic<uint8_t> *states = States.emplace_back(std::make_unique<std::atomic<uint8_t>[]>(chunks)).get();
     for (uint64_t i = 0; i < chunks; ++i)
@@ -299,11 +300,11 @@ const char *Snapshot::save(MemoryStep &taken, std::string &error) {
   clear();
   FileFailed = false;
   const std::vector<bool> recorded = recordable();
-  if (std::find(recorded.begin(), recorded.end(), true) != recorded.end())
+  if (Recorder && std::find(recorded.begin(), recorded.end(), true) != recorded.end())
     Recording = std::make_unique<WriteRecording>(*Recorder);
   Saving saving{.room = Budgets.room()};
   for (size_t i = 0; i < Planned.size(); ++i)
-    if (!saveRegion(Planned[i], recorded[i], saving, error)) {
+    if (!saveRegion(Planned[i], Recorder && recorded[i], saving, error)) {
       clear();
       if (!error.empty())
         return FileFailed ? kDeclineFile : kDeclineSnapshot;
@@ -313,6 +314,8 @@ const char *Snapshot::save(MemoryStep &taken, std::string &error) {
   error.clear(); // where there was no memory there was another tier
   if (Recording)
     Recording->start();
+  else if (Notes)
+    makeMap(recorded);
   for (const Saved &saved : Regions)
     for (const Piece &piece : saved.pieces) {
       taken.bytes += piece.bytes;
@@ -358,8 +361,11 @@ const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t by
     if (at - piece.offset >= piece.bytes)
       continue;
     const uint64_t in = at - piece.offset;
-    if (piece.memory && !piece.isTouched(at)) // there is no copy yet, and none is needed
-      return reinterpret_cast<const uint8_t *>(saved.range.begin + at);
+    if (piece.memory && !piece.isCopied(at)) { // there is no copy yet, and none is needed
+      if (isOfCpuAgent())
+        return reinterpret_cast<const uint8_t *>(saved.range.begin + at);
+      return read(scratch, saved.range.begin + at, bytes, error) ? scratch : nullptr;
+    }
     if (piece.tier == Tier::Pinned || piece.tier == Tier::Pageable)
       return piece.memory + in;
     const bool done = piece.tier == Tier::File
@@ -371,16 +377,61 @@ const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t by
   return nullptr;
 }
 
-bool Snapshot::restoreChunk(const Saved &saved, const Piece &piece, uint64_t at, uint64_t &written,
-                            std::string &error) {
-  const uint64_t bytes = std::min(kChunk, saved.range.bytes - at), address = saved.range.begin + at;
-  if (piece.state && piece.memory) { // on the CPU agent all memory is the host's
+Snapshot::Piece::Part Snapshot::Piece::touchedWithin(uint64_t at, uint64_t most) const {
+  const uint64_t end = std::min(at + most, offset + bytes);
+  if (!noted)
+    return {at, end};
+  const auto isNoted = [&](uint64_t in) { return noted[(in - offset) >> abi::kTouchChunkLog2] != 0; };
+  while (at < end && !isNoted(at))
+    at += abi::kTouchChunk;
+  uint64_t behind = at;
+  while (behind < end && isNoted(behind))
+    behind += abi::kTouchChunk;
+  return {std::min(at, end), std::min(behind, end)};
+}
+
+void Snapshot::makeMap(const std::vector<bool> &recorded) {
+  std::vector<TouchMap::Region> regions;
+  for (size_t i = 0; i < Regions.size(); ++i)
+    if (recorded[i])
+      regions.push_back({Regions[i].range.begin, Regions[i].range.bytes});
+  if (regions.empty() || !Agent)
+    return;
+  Map = TouchMap::make(Runtime, *Agent, Budgets, regions);
+  if (!Map)
+    return;
+  size_t next = 0;
+  for (size_t i = 0; i < Regions.size(); ++i) {
+    if (!recorded[i])
+      continue;
+    for (Piece &piece : Regions[i].pieces)
+      piece.noted = Map->chunksOf(next) + (piece.offset >> abi::kTouchChunkLog2);
+    ++next;
+  }
+}
+static_assert(Snapshot::kChunk % abi::kTouchChunk == 0);
+
+void Snapshot::passEnded(bool noted) {
+  if (Map)
+    noted ? Map->read() : Map->noteEverything();
+}
+
+void Snapshot::abandonMap() {
+  if (Map)
+    Map->abandon();
+}
+
+bool Snapshot::restorePart(const Saved &saved, const Piece &piece, Piece::Part part, MemoryStep &taken,
+                           std::string &error) {
+  const uint64_t at = part.begin, bytes = part.end - at, address = saved.range.begin + at;
+  taken.compared += bytes;
+  if (piece.state && piece.memory && isOfCpuAgent()) {
     const uint8_t *before = piece.memory + (at - piece.offset);
     auto *now = reinterpret_cast<uint8_t *>(address);
     if (std::memcmp(now, before, bytes) == 0)
       return true;
     std::memcpy(now, before, bytes);
-    written += bytes;
+    taken.bytes += bytes;
     return true;
   }
   Now.resize(kChunk);
@@ -396,7 +447,7 @@ bool Snapshot::restoreChunk(const Saved &saved, const Piece &piece, uint64_t at,
     error = "memory cannot be written (" + Runtime.statusText(status) + ")";
     return false;
   }
-  written += bytes;
+  taken.bytes += bytes;
   return true;
 }
 
@@ -409,10 +460,17 @@ bool Snapshot::restore(MemoryStep &taken, std::string &error, const Snapshot *la
       continue;
     const uint64_t before = taken.bytes;
     for (const Piece &piece : saved.pieces)
-      for (uint64_t at = piece.offset; at < piece.offset + piece.bytes; at += kChunk)
-        if (piece.isTouched(at) && !(later && isTouched(later->Regions[i], at)) &&
-            !restoreChunk(saved, piece, at, taken.bytes, error))
-          return false;
+      for (uint64_t chunk = piece.offset; chunk < piece.offset + piece.bytes; chunk += kChunk) {
+        if (!piece.isTouched(chunk) || (later && isTouched(later->Regions[i], chunk)))
+          continue;
+        const uint64_t end = std::min(chunk + kChunk, piece.offset + piece.bytes);
+        for (uint64_t at = chunk; at < end;) {
+          const Piece::Part part = piece.touchedWithin(at, end - at);
+          if (!part.empty() && !restorePart(saved, piece, part, taken, error))
+            return false;
+          at = std::max(part.end, at);
+        }
+      }
     taken.regions += taken.bytes != before;
   }
   taken.copied = copiedBytes();

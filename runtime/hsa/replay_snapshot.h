@@ -7,6 +7,9 @@
 // chunk is copied when it is first written, and only chunks that have been written are compared and put back. Where
 // the record could miss something (memory that the host sees, that has two addresses, what goes to a file), memory is
 // copied before the first pass; without a record everything counts as written.
+//
+// On a GPU the device runtime notes what the twins write (touch_map.h). What it notes it does not keep, so everything
+// is copied before the first pass, and only what has been noted is compared and put back.
 #ifndef WAVESAN_HSA_REPLAY_SNAPSHOT_H
 #define WAVESAN_HSA_REPLAY_SNAPSHOT_H
 
@@ -16,6 +19,7 @@
 #include "replay_loop.h"
 #include "snapshot_tiers.h"
 #include "store_set.h"
+#include "touch_map.h"
 #include "write_recording.h"
 
 #include <functional>
@@ -56,6 +60,18 @@ public:
     Unknown = std::move(unknown);
   }
 
+  /// In place of that: from save() on, passes are told of a map in which to note what they write, where there is memory
+  /// for one. Behind each of them passEnded() follows.
+  void noteWrites(OfRange unknown) {
+    Notes = true;
+    Unknown = std::move(unknown);
+  }
+  uint64_t touchMap() const { return Map ? Map->address() : 0; } ///< 0: there is none
+  /// `noted`: all that it wrote is in the map.
+  void passEnded(bool noted);
+  /// A pass may still write there.
+  void abandonMap();
+
   /// What save() will copy at most, where to, and how long it will take at the speed of earlier ones: what the
   /// dispatches can write, all memory where that is not known. Without dispatches: all memory.
   MemoryStep plan(const std::vector<DispatchStores> &dispatches = {});
@@ -79,11 +95,24 @@ public:
     uint8_t *memory = nullptr; ///< null: in the file
     uint64_t inFile = 0;
     std::vector<bool> usedBefore{};              ///< pageable: SnapshotPages::Block::touched
-    const std::atomic<uint8_t> *state = nullptr; ///< abi::WriteRecord::State of its chunks; null: all may be written
+    const std::atomic<uint8_t> *state =
+        nullptr;                    ///< abi::WriteRecord::State of its chunks, which are copied when written
+    const uint8_t *noted = nullptr; ///< TouchMap::chunksOf() its first one; without either all may be written
 
     bool isTouched(uint64_t at) const { ///< `at`: in the region
+      return noted ? !touchedWithin(at - (at - offset) % kChunk, kChunk).empty() : isCopied(at);
+    }
+    /// It is in this piece.
+    bool isCopied(uint64_t at) const {
       return !state || state[(at - offset) / kChunk].load(std::memory_order_acquire) != abi::WriteRecord::Untouched;
     }
+    struct Part {
+      uint64_t begin, end; ///< in the region
+      bool empty() const { return begin == end; }
+    };
+    /// The first bytes of [at, at + bytes) in one part that may have been written. `at`: where a chunk of the map
+    /// begins.
+    Part touchedWithin(uint64_t at, uint64_t most) const;
   };
   struct Saved {
     MemoryMap::LiveRange range;
@@ -116,7 +145,10 @@ private:
   uint64_t copiedBytes() const;
   static uint64_t copiedBytes(const Piece &piece);
   static void givePages(TierBudgets &budgets, const Piece &piece);
-  bool restoreChunk(const Saved &saved, const Piece &piece, uint64_t at, uint64_t &written, std::string &error);
+  bool restorePart(const Saved &saved, const Piece &piece, Piece::Part part, MemoryStep &taken, std::string &error);
+  void makeMap(const std::vector<bool> &recorded);
+  /// Pointers to memory of the agent can be used here.
+  bool isOfCpuAgent() const { return Recorder || (Like && Like->Recorder); }
   bool allocate(Piece &piece, std::string &error) const;
   static void release(const Api &api, TierBudgets &budgets, const std::vector<Saved> &regions);
   bool usable(Tier tier) const {
@@ -137,6 +169,8 @@ private:
   std::vector<uint8_t> Now, Scratch; ///< of one chunk
   const abi::CpuAgent *Recorder = nullptr;
   OfRange Unknown;
+  bool Notes = false;
+  std::unique_ptr<TouchMap> Map;                               ///< null: there is none
   std::unique_ptr<WriteRecording> Recording;                   ///< null: nothing is recorded
   const Snapshot *Like = nullptr;                              ///< of plan()
   std::vector<std::unique_ptr<std::atomic<uint8_t>[]>> States; ///< of pieces, as they were in `Like`

@@ -175,6 +175,10 @@ typedef struct wavesan_replay_payload {
   /* SNAPSHOT EXIT, RESTORE EXIT: of the snapshot's `bytes`, those that have been copied so far. All of them; or on the CPU agent, where each chunk of
    * 64 KiB is copied when it is first written, those of the chunks that have been written. */
   uint64_t copied_bytes;
+
+  /* RESTORE EXIT: bytes of memory that were compared with what was saved: those of the snapshot that may have been
+   * written, as far as that is known (docs/replay.md, "Touched chunks"). */
+  uint64_t compared_bytes;
 } wavesan_replay_payload_t;
 
 typedef void (*wavesan_replay_callback_t)(wavesan_replay_operation_t operation, wavesan_replay_phase_t phase,

@@ -7,7 +7,6 @@
 // RUN: %cc %s -o %t
 // RUN: %build_tool %S/Inputs/touched.c -o %t.so
 // RUN: %run90a -o tool=%t.so -- %t > %t.out && FileCheck --input-file=%t.out %s
-// RUN: %run90a -o tool=%t.so:hooks=device -- %t > %t.device && FileCheck --input-file=%t.device %s
 // RUN: %run1030 -o tool=%t.so:threads=4 -- %t > %t.threads && FileCheck --input-file=%t.threads %s
 // Originals, without a twin.
 // RUN: %run90a -o tool=%t.so:kernels=!*:incomplete_exitcode=0 -- %t > %t.plain && FileCheck --input-file=%t.plain %s

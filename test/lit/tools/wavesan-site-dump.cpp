@@ -50,7 +50,7 @@ static void printStores(const abi::SiteTableView &Table, const abi::KernelEntry 
   }
 }
 
-static void print(const abi::SiteTableView &Table, bool Stores) {
+static void print(const abi::SiteTableView &Table, bool Stores, bool Notes) {
   for (uint32_t I = 0; I < Table.kernelCount(); ++I) {
     abi::KernelEntry K = Table.kernel(I);
     outs() << "kernel " << Table.string(K.original) << " twin " << Table.string(K.twin) << " granule " << K.granuleLog2
@@ -60,6 +60,8 @@ static void print(const abi::SiteTableView &Table, bool Stores) {
       outs() << "  skip " << Table.skip(S).count << ": " << Table.string(Table.skip(S).reason) << "\n";
     if (Stores)
       printStores(Table, K);
+    if (Notes && K.twin.length)
+      outs() << (K.flags & abi::kKernelNotesWrites ? "  notes its writes\n" : "  does not note all writes\n");
   }
   for (uint32_t I = 0; I < Table.siteCount(); ++I) {
     abi::SiteEntry S = Table.site(I);
@@ -100,9 +102,10 @@ static void print(const abi::SiteTableView &Table, bool Stores) {
 
 int main(int argc, char **argv) {
   bool Ir = argc == 3 && StringRef(argv[1]) == "--ir";
-  bool Stores = argc == 3 && StringRef(argv[1]) == "--stores";
+  bool Notes = argc == 3 && StringRef(argv[1]) == "--notes";
+  bool Stores = Notes || (argc == 3 && StringRef(argv[1]) == "--stores");
   if (argc != 2 && !Ir && !Stores)
-    return fail("usage: wavesan-site-dump [--ir | --stores] FILE");
+    return fail("usage: wavesan-site-dump [--ir | --stores | --notes] FILE");
   auto Buffer = MemoryBuffer::getFile(argv[argc - 1]);
   if (!Buffer)
     return fail(Twine(argv[argc - 1]) + ": " + Buffer.getError().message());
@@ -124,7 +127,7 @@ int main(int argc, char **argv) {
     auto Table = abi::parseSiteTable(*Contents, Why);
     if (!Table)
       return fail(Why);
-    print(*Table, Stores);
+    print(*Table, Stores, Notes);
     return 0;
   }
   return fail("no section " + Wanted);

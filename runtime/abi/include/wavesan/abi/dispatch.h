@@ -188,7 +188,8 @@ struct DispatchContext {
   uint64_t shadowBudget;
   uint64_t globalMemory; ///< GlobalMemory* (abi/global_memory.h): the device runtime's check of global memory; 0: none
   uint64_t delays;       ///< Delays* (abi/delays.h): the device runtime delays waves; 0: it does not
-  uint64_t reserved[7];
+  uint64_t touchMap;     ///< TouchMap* (abi/touch_map.h): the device runtime notes what is written; 0: it does not
+  uint64_t reserved[6];
 };
 static_assert(sizeof(DispatchContext) == 192);
 
