@@ -33,6 +33,7 @@ struct TwinInfo {
   bool countsLdsWaits = false;                    ///< abi::kKernelCountsLdsWaits
   bool namedBarriers = false;                     ///< abi::kKernelNamedBarriers
   bool waitsForHost = false;                      ///< abi::kKernelWaitsForHost
+  bool ordersThroughLds = false;                  ///< abi::kKernelOrdersThroughLds
   std::map<std::string, uint64_t> skippedSites;   ///< reason -> sites
   uint64_t coveredSites = 0;                      ///< reads that an earlier check covers (abi::kSkipCovered)
   std::optional<std::vector<KernelStore>> stores; ///< all that the original may write; nothing: not known

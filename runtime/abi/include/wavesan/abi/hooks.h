@@ -21,7 +21,7 @@ namespace wavesan::abi {
 
 /// Bumped whenever a hook signature, a record or the meaning of a field changes. The pass writes it into the
 /// site table; the runtime refuses a code object that carries another one ("built by another version").
-inline constexpr uint32_t kAbiVersion = 9;
+inline constexpr uint32_t kAbiVersion = 10;
 
 /// A kernel `k` has the twin `k` + kTwinSuffix. The suffix is for people reading symbol tables; programs find the
 /// twin through metadata (IR: !wavesan.twins; code object: the kernel entries of the site table).

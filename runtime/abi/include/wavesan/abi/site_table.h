@@ -46,6 +46,7 @@ enum KernelFlags : uint32_t {
   kKernelNamedBarriers = 8,  ///< operations on named barriers
   kKernelStoresKnown = 16,   ///< its StoreEntries are all that it may write outside of its workgroups
   kKernelWaitsForHost = 32,  ///< while it runs it may wait for something that the host does
+  kKernelOrdersThroughLds = 64, ///< atomics on LDS may order its waves
 };
 
 struct KernelEntry {
