@@ -54,7 +54,8 @@ static void splitAddress(CallBase &Check) {
 static bool isCheck(const Instruction &I) {
   auto *Call = dyn_cast<CallBase>(&I);
   Function *Callee = Call ? directCallee(*Call) : nullptr;
-  return Callee && (Callee->getName() == abi::kCheckSymbol || Callee->getName() == abi::kGlobalCheckSymbol);
+  return Callee && (Callee->getName() == abi::kCheckSymbol || Callee->getName() == abi::kOrderedCheckSymbol ||
+                    Callee->getName() == abi::kGlobalCheckSymbol);
 }
 
 /// Makes one value of several, at least one of them new: computed late, it keeps those occupied.

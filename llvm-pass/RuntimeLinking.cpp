@@ -18,6 +18,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 using namespace wavesan;
@@ -92,7 +93,22 @@ static Error inlineRuntime(Function &F, const SetVector<Function *> &Runtime) {
   return Error::success();
 }
 
-Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions) {
+/// The hooks are the same for all and ask: here a kernel becomes one that follows LDS flags, or one that pays nothing
+/// for them.
+static void answerOrdersLds(Function &F, const Function &Question, bool Ordered) {
+  for (Instruction &I : make_early_inc_range(instructions(F)))
+    if (auto *Call = dyn_cast<CallBase>(&I); Call && directCallee(*Call) == &Question) {
+      Call->replaceAllUsesWith(ConstantInt::getBool(F.getContext(), Ordered));
+      Call->eraseFromParent();
+    }
+  for (BasicBlock &Block : F) {
+    SimplifyInstructionsInBlock(&Block);
+    ConstantFoldTerminator(&Block, /*DeleteDeadConditions=*/true);
+  }
+  removeUnreachableBlocks(F);
+}
+
+Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions, const DenseSet<const Function *> &Ordered) {
   Expected<std::unique_ptr<Module>> Parsed =
       parseBitcodeFile(MemoryBufferRef(deviceRuntimeBitcode(), "wavesan device runtime"), M.getContext());
   if (!Parsed)
@@ -139,9 +155,12 @@ Error wavesan::linkDeviceRuntime(Module &M, ArrayRef<Function *> Functions) {
       if (Error E = prepareCheck(*Check))
         return E;
   allowInputs(Linked, Functions);
-  for (Function *F : Functions)
+  for (Function *F : Functions) {
     if (Error E = inlineRuntime(*F, Linked))
       return E;
+    if (Function *Question = M.getFunction(abi::kOrdersLdsSymbol))
+      answerOrdersLds(*F, *Question, Ordered.contains(F));
+  }
 
   // Helpers kept out of line call others, which are kept for them; the rest goes.
   for (bool Changed = true; Changed;) {

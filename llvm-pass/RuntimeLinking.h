@@ -6,6 +6,7 @@
 #define WAVESAN_PASS_RUNTIMELINKING_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/Analysis.h"
 #include "llvm/Support/Error.h"
 
@@ -17,8 +18,10 @@ class Module;
 namespace wavesan {
 
 /// Links the bodies of the hooks that `M` declares, inlines them into `Functions` (twins and recursive clones; nothing
-/// else may call them) and removes them. Helpers that the runtime marks noinline stay as internal functions.
-llvm::Error linkDeviceRuntime(llvm::Module &M, llvm::ArrayRef<llvm::Function *> Functions);
+/// else may call them) and removes them. Helpers that the runtime marks noinline stay as internal functions. Those of
+/// `Ordered` follow what orders waves through LDS (LdsOrder.h).
+llvm::Error linkDeviceRuntime(llvm::Module &M, llvm::ArrayRef<llvm::Function *> Functions,
+                              const llvm::DenseSet<const llvm::Function *> &Ordered);
 
 } // namespace wavesan
 

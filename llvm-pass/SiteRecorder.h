@@ -56,6 +56,7 @@ private:
 struct KernelSummary {
   uint32_t GranuleLog2 = 2;
   uint32_t Flags = 0;
+  uint32_t LdsOrder = 0; ///< LdsOrderFacts
   uint32_t Sites = 0;
   bool ChecksAll = false; ///< abi::kChecksAllAttribute
   bool NotesWrites = false; ///< abi::kKernelNotesWrites

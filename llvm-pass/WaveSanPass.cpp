@@ -10,6 +10,7 @@
 #include "Embedding.h"
 #include "Filters.h"
 #include "HostWaits.h"
+#include "LdsOrder.h"
 #include "LdsVariables.h"
 #include "LlvmVersions.h"
 #include "NotedWrites.h"
@@ -161,6 +162,7 @@ static Expected<KernelSummary> instrumentFunction(const TwinFunction &Twin, cons
     for (auto [A, Bytes] : zip(Choice->Accesses, Stored))
       A.Stored = Bytes;
   }
+  Summary.LdsOrder = ldsOrderFacts(Choice->Accesses, Sync->Points);
   Summary.Sites = uint32_t(Choice->Accesses.size());
   Summary.ChecksAll = Choice->Skips.size() == 0;
   Summary.Skips.add(Choice->Skips);
@@ -208,6 +210,7 @@ static void addReached(KernelSummary &Summary, const TwinFunction &Twin,
     if (It != RecursiveSummaries.end()) {
       Summary.GranuleLog2 = std::min(Summary.GranuleLog2, It->second.GranuleLog2);
       Summary.Flags |= It->second.Flags;
+      Summary.LdsOrder |= It->second.LdsOrder;
       Summary.Sites += It->second.Sites;
       Summary.ChecksAll &= It->second.ChecksAll;
       Summary.NotesWrites &= It->second.NotesWrites;
@@ -313,6 +316,7 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
 
   // Choose and instrument.
   DenseMap<Function *, KernelSummary> RecursiveSummaries;
+  DenseSet<const Function *> Ordered;
   for (const auto &[Original, Twin] : Set->RecursiveClones) {
     Expected<KernelSummary> Summary = instrumentFunction(Twin, Targets.front(), *Filter, Hooks, Sites);
     if (!Summary)
@@ -324,6 +328,11 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
     if (!Summary)
       return createStringError("kernel '" + demangle(Twin.Original->getName()) + "': " + toString(Summary.takeError()));
     addReached(*Summary, Twin, RecursiveSummaries);
+    if (ordersThroughLds(Summary->LdsOrder)) {
+      Summary->Flags |= abi::kKernelOrdersThroughLds;
+      for (Function *F : reachableFrom({Twin.Clone}))
+        Ordered.insert(F);
+    }
     if (Summary->ChecksAll)
       Twin.Clone->addFnAttr(abi::kChecksAllAttribute);
     Sites.addKernel(*Twin.Original, *Twin.Clone, *Summary);
@@ -344,7 +353,7 @@ Error WaveSanPass::instrument(Module &M, ModuleAnalysisManager &Analyses) {
   embed(M, Sites.finish(), moduleBitcode(M));
   if (Where == Stop::BeforeRuntime || Functions.empty())
     return Error::success();
-  if (Error E = linkDeviceRuntime(M, Functions))
+  if (Error E = linkDeviceRuntime(M, Functions, Ordered))
     return E;
   for (Function *F : Functions) {
     FunctionAnalyses.invalidate(*F, PreservedAnalyses::none());

@@ -66,13 +66,6 @@ WAVESAN_INLINE bool cellsOf(uint32_t address, uint32_t size, uint32_t ldsBytes, 
   return true;
 }
 
-template <class Cells> WAVESAN_INLINE Seen checkIn(const Observer &o, uint32_t first, uint32_t last) {
-  FirstConflict<Cells> p{{Cells(o.cells()), o.shape.stateOffset()}};
-  for (uint32_t cell = first; cell <= last; ++cell)
-    core::checkGranule(p, cell, o.accessor);
-  return p.seen;
-}
-
 /// The conflict range number `wanted` of an access, in the order of a look at all its cells. One at a time: the code
 /// that reports one stands once, and nothing is stored in between.
 struct NthConflict : ShadowMemory<AnyCells> {
@@ -82,6 +75,21 @@ struct NthConflict : ShadowMemory<AnyCells> {
     if (seen++ == wanted)
       range = c;
   }
+};
+
+/// What a check knows of the order of waves: barriers alone. lds_order.h has the one that knows LDS flags, too.
+struct OrderOfBarriers {
+  using Found = Seen;
+  using Nth = NthConflict;
+  template <class Cells> static WAVESAN_INLINE Seen check(const Observer &o, uint32_t first, uint32_t last) {
+    FirstConflict<Cells> p{{Cells(o.cells()), o.shape.stateOffset()}};
+    for (uint32_t cell = first; cell <= last; ++cell)
+      core::checkGranule(p, cell, o.accessor);
+    return p.seen;
+  }
+  /// May a conflict have been missed because a cell could not keep a record?
+  static constexpr bool lossy(const Seen &) { return false; }
+  static WAVESAN_INLINE void prepare(NthConflict &, const Observer &) {}
 };
 
 /// Who reports.
@@ -119,16 +127,18 @@ struct Reporter {
 
 /// Reports every conflict of an access. `seen` is what the check saw: if its record has been replaced since by another
 /// that stands for it, that one is found; if not even that, what the check saw is reported.
+template <class Order>
 WAVESAN_INLINE void reportAll(const Reporter &reporter, const Seen &seen, uint32_t first, uint32_t last, uint32_t begin,
                               uint32_t end) {
   const Observer &o = reporter.o;
   const uint32_t granuleLog2 = o.shape.granuleLog2();
   for (uint32_t wanted = 0;; ++wanted) {
     const Observer o = observe(again(reporter.record), reporter.op);
-    core::MergingPlatform<NthConflict> p;
+    core::MergingPlatform<typename Order::Nth> p;
     p.cells = {o.cells(), o.shape.cellsInLds()};
     p.stateOffset = o.shape.stateOffset();
     p.wanted = wanted;
+    Order::prepare(p, o);
     p.granuleLog2 = granuleLog2;
     p.begin = begin;
     p.end = end;
@@ -152,8 +162,9 @@ WAVESAN_INLINE void reportAll(const Reporter &reporter, const Seen &seen, uint32
 
 /// Checks `size` bytes (any number, lane by lane) from LDS byte address + offset on, and reports. `operation`:
 /// Operation::bits.
-extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t offset, uint32_t size, uint32_t record,
-                                                    uint32_t operation, uint32_t variable) {
+template <class Order>
+WAVESAN_INLINE void checkLds(uint32_t address, uint32_t offset, uint32_t size, uint32_t record, uint32_t operation,
+                             uint32_t variable) {
   address += offset;
   const Operation op(uniform(operation));
   record = uniform(record);
@@ -165,26 +176,34 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t o
   storeShared(checked, loadShared(checked) + 1);
   uint32_t first, last;
   bool outside;
-  Seen seen{};
+  typename Order::Found seen{};
   const bool overflowed = o.accessor.generation > core::Slot::kMaxGeneration;
   if (cellsOf(address, size, o.ldsBytes, o.shape.granuleLog2(), first, last, outside) && !overflowed) {
     if (o.shape.cellsInLds())
-      seen = checkIn<LdsCells>(o, first, last);
+      seen = Order::template check<LdsCells>(o, first, last);
     else
-      seen = checkIn<GlobalCells>(o, first, last);
+      seen = Order::template check<GlobalCells>(o, first, last);
   }
   // The branch is the wave's, so that the common way is short.
-  if (__builtin_expect(__builtin_amdgcn_ballot_w64(overflowed || outside || seen.previous != 0) == 0, 1))
+  if (__builtin_expect(
+          __builtin_amdgcn_ballot_w64(overflowed || outside || seen.previous != 0 || Order::lossy(seen)) == 0, 1))
     return;
   auto *counters = (Global<abi::DispatchCounters> *)contextOf(o.head()->context)->counters;
   if (overflowed)
     addCounter(&counters->generationOverflow, 1);
   if (outside)
     addCounter(&counters->outsideShadow, 1);
+  if (Order::lossy(seen))
+    addCounter(&counters->historyOverflow, 1);
   const Observer reported = observe(again(record), op); // fewer values are kept over the check
   if (seen.previous != 0)
-    reportAll({reported, op, uniform(variable), record}, seen, first, last, address,
-              outside ? o.ldsBytes : address + size);
+    reportAll<Order>({reported, op, uniform(variable), record}, seen, first, last, address,
+                     outside ? o.ldsBytes : address + size);
+}
+
+extern "C" WAVESAN_OUT_OF_LINE void __wavesan_check(uint32_t address, uint32_t offset, uint32_t size, uint32_t record,
+                                                    uint32_t operation, uint32_t variable) {
+  checkLds<OrderOfBarriers>(address, offset, size, record, operation, variable);
 }
 
 } // namespace wavesan::device

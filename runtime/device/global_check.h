@@ -6,6 +6,7 @@
 #define WAVESAN_DEVICE_GLOBAL_CHECK_H
 
 #include "global_order.h"
+#include "lds_view.h"
 
 namespace wavesan::device {
 
@@ -114,6 +115,10 @@ struct GlobalPlatform {
         unordered = core::GlobalOrder::MissingFence;
     }
     if (uniform(loadShared(&v.head->synchronised)) != 0) {
+      const LdsTable table(Shape(uniform(v.record->shape)));
+      if (table.there() && wave >> waveBits == v.group() &&
+          generation < loadShared(&table.row(abi::kLdsKnown, v.wave)[2 * (wave & ((1u << waveBits) - 1)) + 1]))
+        return core::GlobalOrder::Before;
       const uint32_t row = uniform(loadShared(&v.record->row)), phase = uniform(loadShared(&v.record->gridPhase));
       if (row != 0 && generation < loadDevice(&v.rowAt(row)[wave]))
         return core::GlobalOrder::Before;
@@ -249,7 +254,7 @@ extern "C" WAVESAN_OUT_OF_LINE void __wavesan_global_check(uint64_t address, uin
         addCounter(&v.counters()->orderUnknown, 1);
       else if (found.previous != 0)
         reportGlobal(v, op, found, address, uint32_t(next - address));
-      else if ((found.flags & core::lossesThatCount(loadShared(&v.record->row))) != 0)
+      else if ((found.flags & core::lossesThatCount(loadShared(&v.record->row) | loadShared(&v.head->ldsOrdered))) != 0)
         addCounter(&v.counters()->historyOverflow, 1);
     }
     address = next;

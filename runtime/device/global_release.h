@@ -6,6 +6,7 @@
 #define WAVESAN_DEVICE_GLOBAL_RELEASE_H
 
 #include "global_order.h"
+#include "lds_view.h"
 
 namespace wavesan::device {
 
@@ -45,7 +46,14 @@ struct Publication {
   WAVESAN_INLINE bool tooOld(const OrderView &v) const { return v.epoch() - epoch >= abi::kEpochBuffers; }
   /// Up to where wave w of the own workgroup is published.
   WAVESAN_INLINE uint32_t boundOf(const OrderView &v, uint32_t w) const {
-    return w == v.wave ? complete : v.boundByBarrier(w, tooOld(v) ? v.epoch() : epoch);
+    if (w == v.wave)
+      return complete;
+    const uint32_t bound = v.boundByBarrier(w, tooOld(v) ? v.epoch() : epoch);
+    const LdsTable lds(Shape(uniform(v.record->shape)));
+    if (!ofOthers || !lds.there())
+      return bound;
+    const uint32_t known = uniform(loadShared(&lds.row(abi::kLdsKnown, v.wave)[2 * w + 1]));
+    return known > bound ? known : bound;
   }
   /// Others may know it from now on.
   WAVESAN_INLINE void markReleased(const OrderView &v) const {

@@ -7,6 +7,7 @@
 #include "divergence.h"
 #include "global_check.h"
 #include "global_release.h"
+#include "lds_order.h"
 #include "wavesan/abi/workgroup_number.h"
 
 #define HOOK extern "C" __attribute__((used, always_inline)) void
@@ -51,7 +52,12 @@ WAVESAN_INLINE Lds<abi::WaveRecord> *recordOf(const PrivateState *s) { return ld
 
 WAVESAN_INLINE void checkAccess(PrivateState *s, uint32_t address, uint32_t size, uint32_t info, uint32_t site,
                                 uint32_t variable) {
-  __wavesan_check(address, 0, size, s->record, Operation(site, info).bits, variable);
+  const uint32_t operation = Operation(site, info).bits;
+  if (!__wavesan_orders_lds(s->record))
+    return __wavesan_check(address, 0, size, s->record, operation, variable);
+  __wavesan_check_ordered(address, 0, size, s->record, operation, variable);
+  if (abi::accessBits(info) & abi::kAccessAtomic)
+    __wavesan_lds_begin(s->record);
 }
 
 WAVESAN_INLINE void checkGlobal(PrivateState *s, const void *address, uint32_t size, uint32_t info, uint32_t site) {
@@ -94,7 +100,7 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
   const uint32_t threads = sx * sy * sz, waveSizeLog2 = __builtin_ctz(ctx->waveSize);
   const uint32_t wave = __builtin_amdgcn_readfirstlane(tid >> waveSizeLog2);
   const uint32_t state = ctx->ldsStateOffset;
-  const bool inLds = ctx->slotPool == 0;
+  const bool pooled = ctx->slotPool != 0, inLds = !pooled || (ctx->flags & abi::kContextCellsInLds) != 0;
   const uint32_t cellBytes = uint32_t(abi::shadowBytes(ctx->ldsBytes, ctx->granuleLog2));
 
   // LDS is not cleared between workgroups.
@@ -104,15 +110,19 @@ HOOK __wavesan_kernel_begin(PrivateState *s, Global<abi::DispatchContext> *conte
     *ldsAt<uint64_t>(state + i * 8) = 0;
   workgroupBarrier();
   auto *head = ldsAt<abi::WorkgroupState>(state);
-  if (!inLds) {
+  if (pooled) {
     if (tid == 0) {
       head->slot = takeSlot(ctx, gx + (gy << 10) + (gz << 20)); // somewhere, different for neighbours
       head->cells = ctx->slotPool + uint64_t(head->slot) * ctx->slotBytes;
+      if (ctx->ldsOrder != 0 && ctx->delays == 0)
+        head->ldsOrder = head->cells + ctx->ldsOrder - 1;
     }
     workgroupBarrier();
-    const uint64_t cells = head->cells;
-    for (uint32_t i = tid; i < cellBytes / 8; i += threads)
-      globalAt<uint64_t>(cells)[i] = 0;
+    const uint64_t begin = head->cells;
+    const uint32_t bytes =
+        (inLds ? 0 : cellBytes) + (ctx->ldsOrder != 0 ? abi::ldsOrderClearedBytes(ctx->wavesPerWorkgroup) : 0);
+    for (uint32_t i = tid; i < bytes / 8; i += threads)
+      globalAt<uint64_t>(begin)[i] = 0;
     workgroupBarrier();
   }
   s->context = uint64_t(context);
@@ -172,7 +182,7 @@ HOOK __wavesan_kernel_end(PrivateState *s) {
           __scoped_atomic_fetch_add(&head->wavesFinished, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
       if (finished + 1 == s->waveCount)
         __wavesan_global_end(s->record, s->waveCount);
-      if (!Shape(record->shape).cellsInLds() && finished + 1 == s->waveCount) {
+      if (contextOf(s->context)->slotPool != 0 && finished + 1 == s->waveCount) {
         auto *locks = globalAt<uint32_t>(contextOf(s->context)->slotLocks);
         __scoped_atomic_store_n(&locks[head->slot], 0u, __ATOMIC_RELEASE, __MEMORY_SCOPE_DEVICE);
       }
@@ -239,9 +249,12 @@ HOOK __wavesan_fence(PrivateState *s, uint32_t info) {
   if (core::fenceCompletesLds(info))
     nextGeneration(s);
   constexpr uint32_t kOrders = abi::kFenceAcquire | abi::kFenceRelease | abi::kFenceSeqCst;
-  if ((abi::fenceBits(info) & abi::kFenceGlobal) && (abi::fenceBits(info) & kOrders) &&
-      abi::fenceScope(info) >= abi::Scope::Workgroup)
+  if ((abi::fenceBits(info) & kOrders) == 0 || abi::fenceScope(info) < abi::Scope::Workgroup)
+    return;
+  if (abi::fenceBits(info) & abi::kFenceGlobal)
     __wavesan_global_fence(s->record, info);
+  if ((abi::fenceBits(info) & abi::kFenceImplied) == 0 && __wavesan_orders_lds(s->record))
+    __wavesan_lds_fence(s->record, info);
 }
 
 HOOK __wavesan_wait(PrivateState *s, uint32_t info) {
@@ -265,7 +278,10 @@ HOOK __wavesan_global_range(PrivateState *s, void *address, uint64_t length, uin
 HOOK __wavesan_atomic_done(PrivateState *s, void *address, uint32_t info, uint32_t, bool wrote) {
   if (info & abi::kAccessOfCopy) // device free: an atomic's own release is in the hook before it
     release(s, address, info);
-  if ((abi::accessBits(info) & abi::kAccessRead) && !isLds(address) && isGlobal(address)) {
+  if (isLds(address)) {
+    if (__wavesan_orders_lds(s->record))
+      __wavesan_lds_done(uint32_t(uint64_t((Lds<char> *)address)), s->record, info, wrote);
+  } else if ((abi::accessBits(info) & abi::kAccessRead) && isGlobal(address)) {
     if (info & abi::kAtomicMayFail)
       __wavesan_global_release(uint64_t(address), s->record, info, wrote ? kSucceeded : kFailed);
     __wavesan_global_acquire(uint64_t(address), s->record, info, wrote);

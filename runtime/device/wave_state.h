@@ -26,7 +26,8 @@ struct Shape {
   constexpr bool cellsInLds() const { return ((bits >> 7) & 1u) != 0; }
   constexpr uint32_t stateOffset() const { return ((bits >> 8) & 0x1ffffu) * 16; }
   constexpr bool ofReplay() const { return ((bits >> 25) & 1u) != 0; }
-  constexpr uint32_t ldsCells() const { return stateOffset() + abi::workgroupStateBytes(bits >> 26); }
+  constexpr uint32_t waves() const { return bits >> 26; } ///< that the workgroup has records for
+  constexpr uint32_t ldsCells() const { return stateOffset() + abi::workgroupStateBytes(waves()); }
 };
 static_assert(abi::kMaxWavesPerWorkgroup <= 32);
 

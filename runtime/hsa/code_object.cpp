@@ -89,6 +89,7 @@ std::shared_ptr<const CodeObject> CodeObject::parse(std::string_view bytes, std:
       info.countsLdsWaits = (entry.flags & abi::kKernelCountsLdsWaits) != 0;
       info.namedBarriers = (entry.flags & abi::kKernelNamedBarriers) != 0;
       info.waitsForHost = (entry.flags & abi::kKernelWaitsForHost) != 0;
+      info.ordersThroughLds = (entry.flags & abi::kKernelOrdersThroughLds) != 0;
       info.notesWrites = (entry.flags & abi::kKernelNotesWrites) != 0;
       for (uint32_t s = 0; s < entry.skipCount; ++s) {
         abi::SkipEntry skip = sites.skip(entry.skipFirst + s);

@@ -33,6 +33,7 @@ struct TwinInfo {
   bool countsLdsWaits = false;                    ///< abi::kKernelCountsLdsWaits
   bool namedBarriers = false;                     ///< abi::kKernelNamedBarriers
   bool waitsForHost = false;                      ///< abi::kKernelWaitsForHost
+  bool ordersThroughLds = false;                  ///< abi::kKernelOrdersThroughLds
   bool notesWrites = false;                       ///< abi::kKernelNotesWrites
   std::map<std::string, uint64_t> skippedSites;   ///< reason -> sites
   uint64_t coveredSites = 0;                      ///< reads that an earlier check covers (abi::kSkipCovered)

@@ -161,6 +161,7 @@ bool DispatchResources::take(const AgentInfo &agent, const ShadowPlan &plan, uin
     context.slotLocks = reinterpret_cast<uint64_t>(locks);
     context.slotCount = plan.slotCount;
     context.slotBytes = plan.slotBytes;
+    context.ldsOrder = plan.ldsOrder;
   }
   context.ldsStateOffset = plan.stateOffset;
   context.ldsBytes = plan.ldsBytes;

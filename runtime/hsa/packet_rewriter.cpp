@@ -55,6 +55,7 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   const uint64_t budget =
       tool.options.shadow_budget_mb ? abi::bytesOfMebibytes(tool.options.shadow_budget_mb) : agent->freeBytes / 4;
   request.budgetBytes = budget;
+  request.ordersThroughLds = info.ordersThroughLds && (!tool.cpuAgent || tool.options.hooks == "device");
   ShadowPlan plan = planShadow(request);
   if (!plan.problem.empty())
     return plan.problem;
@@ -80,7 +81,8 @@ std::string rewriteForTwin(Tool &tool, const QueueState &queue, const std::share
   context.granuleLog2 = info.granuleLog2;
   context.waveSize = info.twin.waveSize;
   context.flags = (tool.options.wave_order == "language" ? abi::kContextLanguageOrder : 0u) |
-                  (info.countsLdsWaits ? abi::kContextCountsLdsWaits : 0u);
+                  (info.countsLdsWaits ? abi::kContextCountsLdsWaits : 0u) |
+                  (plan.cellsInLds ? abi::kContextCellsInLds : 0u);
   context.shadowBudget = budget;
   std::copy_n(shape.grid, 3, context.gridSize);
   std::copy_n(shape.workgroup, 3, context.workgroupSize);

@@ -3,6 +3,7 @@
 #include "shadow_plan.h"
 
 #include "wavesan/abi/dispatch.h"
+#include "wavesan/abi/lds_order.h"
 
 #include <algorithm>
 
@@ -49,25 +50,28 @@ ShadowPlan planShadow(const ShadowRequest &r) {
   plan.stateOffset = uint32_t(stateOffset);
 
   uint64_t cells = abi::shadowBytes(plan.ldsBytes, r.granuleLog2);
-  if (cells == 0 || (stateEnd + cells <= r.agentLdsBytes && !r.cooperative)) {
-    plan.groupBytes = uint32_t(stateEnd + cells);
+  const uint64_t order = r.ordersThroughLds && cells != 0 ? abi::ldsOrderBytes(plan.waves) : 0;
+  plan.cellsInLds = cells == 0 || (stateEnd + cells <= r.agentLdsBytes && !r.cooperative);
+  plan.groupBytes = uint32_t(stateEnd + (plan.cellsInLds ? cells : 0));
+  const uint64_t slot = (plan.cellsInLds ? 0 : cells) + order;
+  if (slot == 0)
     return plan;
-  }
+  if (order != 0)
+    plan.ldsOrder = uint32_t(slot - order) + 1;
 
   // As many slots as workgroups can be resident: a workgroup waits for a free slot, so fewer would only be slower, but
   // workgroups that wait for one another must all get one. LDS is allotted per pair of compute units on some
   // targets, hence the rounding up of twice the share.
-  plan.groupBytes = uint32_t(stateEnd);
   uint64_t perUnitByWaves = std::max<uint64_t>(1, r.wavesPerComputeUnit / waves);
   uint64_t perUnitByLds = (2 * uint64_t(r.agentLdsBytes) / plan.groupBytes + 1) / 2;
   uint64_t resident =
       std::max<uint64_t>(1, r.computeUnits) * std::max<uint64_t>(1, std::min(perUnitByWaves, perUnitByLds));
   const uint64_t total = workgroupsOf(r, resident);
-  if (total * cells > r.budgetBytes)
-    return refuse("the shadow of its LDS needs " + std::to_string(total * cells >> 20) + " MiB, the budget is " +
+  if (total * slot > r.budgetBytes)
+    return refuse("the shadow of its LDS needs " + std::to_string(total * slot >> 20) + " MiB, the budget is " +
                   std::to_string(r.budgetBytes >> 20) + " MiB (option shadow_budget_mb)");
   plan.slotCount = uint32_t(total);
-  plan.slotBytes = uint32_t(cells);
+  plan.slotBytes = uint32_t(slot);
   return plan;
 }
 

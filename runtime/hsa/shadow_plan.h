@@ -4,7 +4,8 @@
 // Decides where the shadow of a dispatch lies: pure arithmetic on sizes.
 //
 // LDS of a checked workgroup:  [twin's static LDS][dynamic LDS][pad to 16][WorkgroupState][cells, if they fit]
-// Cells that do not fit go into a pool of slots in global memory, one slot per workgroup that can be resident.
+// Cells that do not fit, and what orders waves through LDS (abi/lds_order.h), go into a pool of slots in global memory,
+// one slot per workgroup that can be resident.
 #ifndef WAVESAN_HSA_SHADOW_PLAN_H
 #define WAVESAN_HSA_SHADOW_PLAN_H
 
@@ -26,6 +27,7 @@ struct ShadowRequest {
   /// All workgroups must be resident at once (grid synchronisation): take as little LDS as possible, because a larger
   /// group segment means fewer resident workgroups.
   bool cooperative = false;
+  bool ordersThroughLds = false;     ///< needs an abi::LdsOrder for each workgroup
   uint64_t budgetBytes = UINT64_MAX; ///< of the shadow in global memory
 };
 
@@ -36,8 +38,10 @@ struct ShadowPlan {
   uint32_t stateOffset = 0; ///< DispatchContext::ldsStateOffset
   uint32_t ldsBytes = 0;    ///< DispatchContext::ldsBytes
   uint32_t waves = 0;       ///< per workgroup
-  uint32_t slotCount = 0;   ///< 0: cells in LDS
+  uint32_t slotCount = 0;   ///< 0: cells in LDS, and nothing else
   uint32_t slotBytes = 0;
+  bool cellsInLds = false;
+  uint32_t ldsOrder = 0; ///< DispatchContext::ldsOrder
 };
 
 ShadowPlan planShadow(const ShadowRequest &request);

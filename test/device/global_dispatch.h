@@ -20,7 +20,8 @@ constexpr uint64_t kLdsOfGroup = 1 << 14;
 class Dispatch {
 public:
   Dispatch(uint32_t groups, uint32_t waves, uint32_t rows = 256, uint32_t pages = 64, uint32_t stamp = 5,
-           std::vector<char> *memory = nullptr, uint32_t firstUnit = 0, uint32_t lastUnit = ~0u)
+           std::vector<char> *memory = nullptr, uint32_t firstUnit = 0, uint32_t lastUnit = ~0u,
+           const std::function<void(abi::DispatchContext &)> &prepare = {})
       : Waves(waves), States(groups * waves), Table(sizeof(abi::RaceTable) + kCapacity * sizeof(abi::RaceRecord)) {
     raceTable()->capacity = kCapacity;
     Context.raceTable = uint64_t(Table.data());
@@ -46,6 +47,8 @@ public:
     Global.keys = uint64_t(memory->data());
     Global.pages = Global.keys + pagesAt;
     Global.order = Global.keys + orderAt;
+    if (prepare)
+      prepare(Context);
     spoilLds();
     for (uint32_t g = 0; g < groups; ++g) {
       DispatchOf(g);
@@ -160,7 +163,7 @@ public:
   /// Each workgroup has its own LDS.
   void DispatchOf(uint32_t group) { Context.ldsStateOffset = uint32_t(kLdsAt + group * kLdsOfGroup); }
 
-  static constexpr uint32_t kCapacity = 1024;
+  static constexpr uint32_t kCapacity = 4096;
   abi::DispatchContext Context{};
   abi::DispatchCounters Counters{};
   abi::GlobalMemory Global{};

@@ -3,6 +3,7 @@
 #include "shadow_plan.h"
 
 #include "wavesan/abi/dispatch.h"
+#include "wavesan/abi/lds_order.h"
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,26 @@ TEST(ShadowPlan, SlotsForEveryWorkgroupThatCanBeResident) {
   ShadowRequest huge = request(16384);
   huge.grid[0] = huge.grid[1] = huge.grid[2] = 0xffffffffu;
   EXPECT_EQ(planShadow(huge).slotCount, 400u);
+}
+
+TEST(ShadowPlan, WhatOrdersWavesThroughLdsLiesInTheSlots) {
+  ShadowRequest small = request(516), large = request(16384), none = request(0);
+  small.ordersThroughLds = large.ordersThroughLds = none.ordersThroughLds = true;
+  ShadowPlan plan = planShadow(small);
+  EXPECT_TRUE(plan.cellsInLds);
+  EXPECT_EQ(plan.groupBytes, planShadow(request(516)).groupBytes);
+  EXPECT_EQ(plan.slotBytes, abi::ldsOrderBytes(4));
+  EXPECT_EQ(plan.ldsOrder, 1u);
+  EXPECT_GT(plan.slotCount, 0u);
+  plan = planShadow(large);
+  EXPECT_FALSE(plan.cellsInLds);
+  EXPECT_EQ(plan.groupBytes, planShadow(request(16384)).groupBytes);
+  EXPECT_EQ(plan.slotBytes, abi::shadowBytes(16384, 2) + abi::ldsOrderBytes(4));
+  EXPECT_EQ(plan.ldsOrder, abi::shadowBytes(16384, 2) + 1);
+  EXPECT_EQ(planShadow(none).slotCount, 0u) << "no LDS, no flags in it";
+  EXPECT_EQ(planShadow(request(516)).ldsOrder, 0u);
+  large.budgetBytes = uint64_t(plan.slotBytes) * plan.slotCount - 1;
+  EXPECT_NE(planShadow(large).problem, "");
 }
 
 TEST(ShadowPlan, CooperativeDispatchesKeepTheirOccupancy) {

@@ -44,10 +44,11 @@ public:
       if (s.scope < Scope::Workgroup)
         break;
       w.done = Now;
-      if (s.release)
-        w.fences.push_back({s.scope, published(n)});
+      // What it acquires is part of what it releases.
       if (s.acquire)
         acquireFence(w, s.group, s.scope);
+      if (s.release)
+        w.fences.push_back({s.scope, published(n)});
       break;
     case Step::Atomic: {
       if (s.release && s.scope >= Scope::Workgroup)

@@ -9,12 +9,14 @@ namespace {
 WorkgroupShadow::Floors &floorsOf(WorkgroupShadow &s, uint32_t wave) {
   WorkgroupShadow::Floors &f = s.floors[wave];
   if (!f.current) {
-    const WaveClock &clock = s.order->wave(wave).clock;
     const uint32_t epoch = s.state.waves[wave].epoch;
     for (uint32_t w = 0; w < s.waveCount; ++w) {
-      const uint32_t end = s.state.waves[w].endEpoch;
-      f.floor[w] = end != 0 && epoch >= end ? UINT32_MAX : clock.local[boundIndex(kLds, w)];
-      f.floor[core::copiesOf(w)] = clock.local[boundIndex(kCopies, w)];
+      const uint32_t end = s.state.waves[w].endEpoch, copies = core::copiesOf(w);
+      const bool ended = end != 0 && epoch >= end;
+      f.floor[w] = ended ? UINT32_MAX : s.knownBelow(wave, w);
+      f.retired[w] = ended ? UINT32_MAX : s.retiredBelow(wave, w);
+      f.floor[copies] = s.knownBelow(wave, copies);
+      f.retired[copies] = s.retiredBelow(wave, copies);
     }
     for (WorkgroupShadow::Floors::Steps &steps : f.steps)
       steps.generation = 0; // no access has it
@@ -57,13 +59,16 @@ static_assert(kGenerationUnit == 1, "generations compare as they are");
 
 /// Which slot holds what differs from granule to granule, so the rows of the table in lds_detector.h are computed for
 /// all slots at once, a bit for each, rather than by branches that no processor predicts.
-[[gnu::noinline]] Step stepFor(const Cell &cell, const Who &a, const uint32_t *floors) {
+[[gnu::noinline]] Step stepFor(const Cell &cell, const Who &a, const WorkgroupShadow::Floors &floors) {
   static_assert(core::kSlotsPerCell == 4);
   const CellBits slots = bitsOf(cell), generations = slots & kGenerationBits;
   const auto bits = [](auto all) { return uint32_t(__builtin_reduce_or(CellBits(all) & CellBits{1, 2, 4, 8})); };
-  const auto floor = [&](uint32_t i) { return uint64_t(floors[core::Slot(cell.slots[i]).wave()]); };
   const uint32_t used = bits(slots != 0);
-  const uint32_t live = bits(generations >= CellBits{floor(0), floor(1), floor(2), floor(3)}) & used;
+  const auto notBelow = [&](const uint32_t *floor) {
+    const auto of = [&](uint32_t i) { return uint64_t(floor[core::Slot(cell.slots[i]).wave()]); };
+    return bits(generations >= CellBits{of(0), of(1), of(2), of(3)}) & used;
+  };
+  const uint32_t live = notBelow(floors.floor), kept = notBelow(floors.retired);
   const uint32_t own = bits((slots & kWaveBits) == a.wave * kWaveUnit) & used;
   const uint32_t atomic = bits((slots & kAtomicBit) != 0), current = bits(generations == uint64_t(a.generation));
   constexpr uint32_t writers = (1u << core::kReaderSlots) - 1, readers = writers << core::kReaderSlots;
@@ -74,7 +79,8 @@ static_assert(kGenerationUnit == 1, "generations compare as they are");
   const uint32_t mayStand = a.atomic ? ~0u : ~atomic; // a plain record stands for an atomic access as well
   if (own & current & mayStand & side)
     return Step::Nothing;
-  const uint32_t replaced = own & (a.atomic ? atomic : ~0u) & side, vacant = ~live & side;
+  const uint32_t covered = (a.atomic ? atomic : ~0u) & side;
+  const uint32_t replaced = own & covered, vacant = (~kept & side) | (~live & covered);
   if (const uint32_t choice = replaced ? replaced : vacant)
     return Step(std::countr_zero(choice));
   if ((own & side) || (!a.atomic && (atomic & side)) ||
@@ -95,7 +101,7 @@ inline constexpr uint32_t kOneLane = 31; ///< as laneShift
 class RowCheck {
 public:
   [[gnu::always_inline]] RowCheck(WorkgroupShadow &s, const Who &a, uint32_t site, WorkgroupShadow::Floors &floors)
-      : Cells(s.cells.data()), Granules(s.shadowedBytes >> s.context->granuleLog2), A(a), Floors(floors.floor),
+      : Cells(s.cells.data()), Granules(s.shadowedBytes >> s.context->granuleLog2), A(a), Floors(floors),
         Known(floors.steps[uint32_t(a.write) | uint32_t(a.atomic) << 1]) {
     if (Known.generation != a.generation) [[unlikely]]
       begin(s.state.waves[a.wave].epoch);
@@ -212,7 +218,7 @@ private:
   Cell *Cells;
   uint32_t Granules; ///< that lie wholly in LDS
   const Who &A;
-  const uint32_t *Floors;
+  const WorkgroupShadow::Floors &Floors;
   WorkgroupShadow::Floors::Steps &Known;
   uint64_t Record = 0; ///< of lane 0
   uint64_t NotRecorded = 0;

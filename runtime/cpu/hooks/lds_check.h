@@ -33,10 +33,9 @@ struct HostPlatform {
     return true;
   }
   void publishBeforeLook() {}
-  /// What this wave knows of wave w: through barriers, and through atomics on LDS or on global memory.
-  uint32_t barrierGeneration(uint32_t, uint32_t w) {
-    return shadow.order->wave(wave).clock.local[boundIndex(core::isCopies(w) ? kCopies : kLds, core::waveOf(w))];
-  }
+  uint32_t barrierGeneration(uint32_t, uint32_t w) { return shadow.retiredBelow(wave, w); }
+  /// Through atomics on LDS or on global memory, too.
+  bool comesBefore(core::Slot s) { return s.generation() < shadow.knownBelow(wave, s.wave()); }
   /// Nobody waits for the copies of a wave that ends.
   uint32_t endEpoch(uint32_t w) { return core::isCopies(w) ? 0 : shadow.state.waves[w].endEpoch; }
   void evicted(uint32_t w, uint32_t generation) {

@@ -56,6 +56,8 @@ struct WorkgroupShadow {
     /// LDS accesses of wave w in a generation below floor[w] happen before what the wave does next. A summary of its
     /// clock and of the waves that ended.
     uint32_t floor[2 * abi::kMaxWavesPerWorkgroup]; ///< then of the waves' copies
+    /// And before what any wave does next.
+    uint32_t retired[2 * abi::kMaxWavesPerWorkgroup];
     /// By kind of access (write, atomic): cells that it found in this generation of the wave, and what it did. A small
     /// direct-mapped table.
     struct Steps {
@@ -102,6 +104,20 @@ struct WorkgroupShadow {
 
   uint64_t &slot(uint32_t cell, uint32_t slot) { return cells[cell].slots[slot]; }
 
+  /// LDS accesses of `agent` (core::copiesOf) in older generations happen before what the wave does next: through
+  /// barriers, and through atomics on LDS or on global memory.
+  uint32_t knownBelow(uint32_t wave, uint32_t agent) const {
+    return order->wave(wave).clock.local[boundIndex(core::isCopies(agent) ? kCopies : kLds, core::waveOf(agent))];
+  }
+  /// And through barriers alone, so that they happen before what any wave does next. What a wave knows of itself, and
+  /// of others through atomics, says nothing about the rest.
+  uint32_t retiredBelow(uint32_t wave, uint32_t agent) const {
+    if (core::isCopies(agent))
+      return orderedByAtomics ? 0 : knownBelow(wave, agent);
+    const uint32_t epoch = state.waves[wave].epoch;
+    return state.waves[agent].barrierGeneration[epoch % abi::kEpochBuffers];
+  }
+
   /// Call behind everything that may change what waves know of one another.
   void orderChanged(uint32_t wave) { floors[wave].current = false; }
   void orderChanged() {
@@ -117,6 +133,7 @@ struct WorkgroupShadow {
       if (before[boundIndex(kLds, w)] != after[boundIndex(kLds, w)]) {
         orderedByAtomics = true;
         counters.historyOverflow += evictions;
+        orderChanged(); // what is retired is another question from now on
         return;
       }
   }

@@ -43,19 +43,19 @@ public:
 
   /// Calls `release(const Release &, bool reached)` and `joined(const ReleaseClock *workgroup, *agent, any)` for all
   /// that a fence of `fence` scope acquires (reached, not null) or would acquire if all scopes sufficed. Forgets them,
-  /// except what a fence of wider scope would acquire and this one does not.
-  template <class F, class G> void acquire(uint32_t workgroup, abi::Scope fence, F release, G joined) {
+  /// except what a fence of wider scope would acquire and this one does not; `keeps`: forgets nothing.
+  template <class F, class G> void acquire(uint32_t workgroup, abi::Scope fence, bool keeps, F release, G joined) {
     std::erase_if(Single, [&](const Read &r) {
       const bool reached = r.from.reaches(workgroup, narrower(r.scope, fence));
       release(*r.from.release, reached);
-      return reached || !r.from.reaches(workgroup, r.scope);
+      return !keeps && (reached || !r.from.reaches(workgroup, r.scope));
     });
     for (std::vector<OlderRead> *list : {&Older, &Sums})
       std::erase_if(*list, [&](const OlderRead &r) {
         const abi::Scope s = narrower(r.scope, fence);
         joined(reachesOtherWaves(s) ? &r.from.workgroup : nullptr, reachesOtherWorkgroups(s) ? &r.from.agent : nullptr,
                r.from.any);
-        return reachesOtherWorkgroups(s) || !reachesOtherWorkgroups(r.scope);
+        return !keeps && (reachesOtherWorkgroups(s) || !reachesOtherWorkgroups(r.scope));
       });
   }
 

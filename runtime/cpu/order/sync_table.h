@@ -37,6 +37,7 @@ struct Release {
   WaveId by;
   uint64_t number;       ///< of the wave's releases; a later one contains the earlier ones
   WaveClock clock, wide; ///< what its wave knew, and what it would have known if all scopes sufficed
+  bool limited = false;  ///< of a fence for one address space: it contains earlier ones in that space only
 };
 using ReleasePtr = std::shared_ptr<const Release>;
 
@@ -104,9 +105,9 @@ public:
       if (have.release->by != c.release->by)
         continue;
       // A relaxed write may publish an older fence behind a newer release.
-      if (have.release->number >= c.release->number && have.scope >= c.scope)
+      if (have.release->number >= c.release->number && have.scope >= c.scope && !have.release->limited)
         return;
-      if (have.release->number <= c.release->number && have.scope <= c.scope) {
+      if (have.release->number <= c.release->number && have.scope <= c.scope && !c.release->limited) {
         have = c;
         Contents = nextContents();
         return;

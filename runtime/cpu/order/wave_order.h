@@ -94,14 +94,11 @@ struct WaveOrder {
       complete(bits & abi::kFenceLds, bits & abi::kFenceGlobal);
     if (bits & abi::kFenceImplied)
       return; // an ordered atomic publishes and acquires through its own location only
-    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
-      noteFence(scope);
+    // What a fence acquires is part of what it releases.
     if ((bits & (abi::kFenceAcquire | abi::kFenceSeqCst)) && !pending.empty())
-      pending.acquire(
-          id.workgroup, scope, [&](const Release &r, bool reached) { acquireFrom(r, reached); },
-          [&](const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
-            acquireFrom(workgroup, agent, any);
-          });
+      acquirePending(scope, bits);
+    if (bits & (abi::kFenceRelease | abi::kFenceSeqCst))
+      noteFence(scope, bits);
   }
   /// Call behind what may have completed copies: the wave knows of its own what it has waited for.
   void noteCopies() {
@@ -163,16 +160,59 @@ struct WaveOrder {
   bool hasFence() const { return FenceIsDraft || FenceRelease.release || NarrowFenceRelease.release; }
 
 private:
+  static constexpr uint32_t kAllSpaces = abi::kFenceLds | abi::kFenceGlobal;
+  /// Of a fence that is limited to one address space: `to` gets back what it held of the other one.
+  static void keepOther(uint32_t bits, WaveClock &to, const WaveClock &before) {
+    for (uint32_t w = 0; w < abi::kMaxWavesPerWorkgroup; ++w) {
+      if (!(bits & abi::kFenceLds))
+        for (Space s : {kLds, kCopies})
+          to.local[boundIndex(s, w)] = before.local[boundIndex(s, w)];
+      if (!(bits & abi::kFenceGlobal))
+        to.local[boundIndex(kGlobal, w)] = before.local[boundIndex(kGlobal, w)];
+    }
+    if (!(bits & abi::kFenceGlobal)) // nobody reaches another workgroup's LDS
+      to.others = before.others;
+  }
+  void acquirePending(abi::Scope scope, uint32_t bits) {
+    const bool limited = (bits & kAllSpaces) != kAllSpaces;
+    WaveClock before;
+    if (limited)
+      before = clock;
+    pending.acquire(
+        id.workgroup, scope, limited, [&](const Release &r, bool reached) { acquireFrom(r, reached); },
+        [&](const ReleaseClock *workgroup, const ReleaseClock *agent, const ReleaseClock &any) {
+          acquireFrom(workgroup, agent, any);
+        });
+    if (limited)
+      keepOther(bits, clock, before);
+  }
+
   // What release fences published: the last one that reaches other waves, the last one that reaches other workgroups,
   // and the last one that reaches nobody. A narrower fence does not take back what a wider one before it released. Every barrier of the language has a fence,
   // and few of them are followed by an atomic that would carry it anywhere: it is a draft until one does.
-  void noteFence(abi::Scope scope) {
+  void noteFence(abi::Scope scope, uint32_t bits) {
     if (!reachesOtherWaves(scope)) {
       NarrowFenceRelease = {publish(), scope};
       return;
     }
+    Draft.limited = (bits & kAllSpaces) != kAllSpaces;
+    if (Draft.limited) {
+      // What it publishes contains what the fences before it did, as far as they reach.
+      if (reachesOtherWorkgroups(scope)) {
+        Release r{id, ++releases, {}, {}, true};
+        publishClock(r.clock);
+        keepOther(bits, r.clock, WideFenceRelease.release ? WideFenceRelease.release->clock : WaveClock{});
+        publishWide(r.wide);
+        WideFenceRelease = {ClockMemory::make<const Release>(r), scope};
+        scope = abi::Scope::Workgroup;
+      }
+      const WaveClock before = Draft.clock;
+      publishClock(Draft.clock);
+      keepOther(bits, Draft.clock, before);
+    } else {
+      publishClock(Draft.clock);
+    }
     Draft.number = ++releases;
-    publishClock(Draft.clock);
     publishWide(Draft.wide);
     FenceRelease.scope = scope;
     FenceIsDraft = true;

@@ -39,6 +39,8 @@ static void printFrames(const abi::SiteTableView &Table, uint32_t Frame) {
 static void printStores(const abi::SiteTableView &Table, const abi::KernelEntry &K) {
   if (K.twin.length && !(K.flags & abi::kKernelStoresKnown))
     outs() << "  stores anywhere\n";
+  if (K.flags & abi::kKernelOrdersThroughLds)
+    outs() << "  orders waves through LDS\n";
   if (K.flags & abi::kKernelWaitsForHost)
     outs() << "  may wait for the host\n";
   for (uint32_t S = K.storeFirst; S < K.storeFirst + K.storeCount; ++S) {

@@ -5,6 +5,10 @@
 // The runtime defines them, and the pass prepares their calls.
 //
 //   void __wavesan_check(i32 address, i32 offset, i32 size, i32 record, i32 operation, i32 variable)
+//   void __wavesan_check_ordered(i32 address, i32 offset, i32 size, i32 record, i32 operation, i32 variable)
+//   void __wavesan_lds_begin(i32 record)
+//   void __wavesan_lds_done(i32 address, i32 record, i32 info, i32 wrote)
+//   void __wavesan_lds_fence(i32 record, i32 info)
 //   void __wavesan_barrier_met(i32 record, i32 site, i32 waves, i32 lanes)
 //   void __wavesan_global_check(i64 address, i32 offset, i32 size, i32 record, i32 operation)
 //   void __wavesan_global_fence(i32 record, i32 info)
@@ -25,11 +29,24 @@ namespace wavesan::abi {
 
 inline constexpr char kCheckSymbol[] = "__wavesan_check";
 inline constexpr char kBarrierSymbol[] = "__wavesan_barrier_met";
+/// In place of kCheckSymbol where a hook's question kOrdersLdsSymbol, i1(i32 record), is answered yes. The pass answers
+/// it for each kernel (kKernelOrdersThroughLds), and one of the two branches goes.
+inline constexpr char kOrderedCheckSymbol[] = "__wavesan_check_ordered", kOrdersLdsSymbol[] = "__wavesan_orders_lds";
 inline constexpr char kGlobalCheckSymbol[] = "__wavesan_global_check";
 
 inline constexpr const char *kOutOfLineSymbols[] = {
-    kCheckSymbol,           kBarrierSymbol,           kGlobalCheckSymbol,       "__wavesan_global_fence",
-    "__wavesan_global_release", "__wavesan_global_acquire", "__wavesan_global_grid", "__wavesan_global_end",
+    kCheckSymbol,
+    kBarrierSymbol,
+    kGlobalCheckSymbol,
+    "__wavesan_global_fence",
+    "__wavesan_global_release",
+    "__wavesan_global_acquire",
+    "__wavesan_global_grid",
+    "__wavesan_global_end",
+    kOrderedCheckSymbol,
+    "__wavesan_lds_begin",
+    "__wavesan_lds_done",
+    "__wavesan_lds_fence",
 };
 
 /// Parameters of both checks: the access begins at address + offset (signed). The hooks pass 0 as offset; the pass moves constants into it.

@@ -161,6 +161,8 @@ enum ContextFlags : uint32_t {
   kContextLanguageOrder = 1,
   /// The kernel waits for counts of LDS instructions above zero (kKernelCountsLdsWaits).
   kContextCountsLdsWaits = 2,
+  /// Cells lie in LDS although there is a slot pool.
+  kContextCellsInLds = 4,
 };
 
 /// Everything a twin needs to know about its dispatch. 64-byte aligned.
@@ -170,7 +172,7 @@ struct DispatchContext {
   uint64_t dispatchId; ///< the tool's number of this dispatch, from 1
   uint64_t raceTable;  ///< RaceTable*
   uint64_t counters;   ///< DispatchCounters*
-  /// Shadow in global memory, where it does not fit into LDS; 0: cells lie in LDS behind the WorkgroupState.
+  /// What does not fit into LDS: cells (else they lie in LDS behind the WorkgroupState), then LdsOrder; 0: neither.
   uint64_t slotPool;  ///< slotCount areas of slotBytes each
   uint64_t slotLocks; ///< uint32_t[slotCount], 0 free, 1 taken
   uint32_t slotCount;
@@ -189,7 +191,10 @@ struct DispatchContext {
   uint64_t globalMemory; ///< GlobalMemory* (abi/global_memory.h): the device runtime's check of global memory; 0: none
   uint64_t delays;       ///< Delays* (abi/delays.h): the device runtime delays waves; 0: it does not
   uint64_t touchMap;     ///< TouchMap* (abi/touch_map.h): the device runtime notes what is written; 0: it does not
-  uint64_t reserved[6];
+  /// Of a slot, where its LdsOrder (abi/lds_order.h) begins, plus 1; 0: atomics on LDS order nothing.
+  uint32_t ldsOrder;
+  uint32_t reserved32;
+  uint64_t reserved[5];
 };
 static_assert(sizeof(DispatchContext) == 192);
 
@@ -235,7 +240,7 @@ static_assert(sizeof(WaveRecord) == 128); // a power of two: addresses of record
 
 /// Head of the area behind the program's LDS. Written by the twin only. Of the waves those exist that a workgroup has.
 struct WorkgroupState {
-  uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset when slotPool is 0
+  uint64_t cells;         ///< address of the first cell: global address, or LDS byte offset
   uint32_t slot;          ///< index of the slot taken from the pool
   uint32_t wavesFinished; ///< the last wave gives the slot back
   uint64_t context;       ///< address of the DispatchContext
@@ -248,9 +253,12 @@ struct WorkgroupState {
   uint32_t waveCount;
   uint32_t synchronised; ///< a wave of the workgroup has acquired something
   uint32_t firstUnit, lastUnit; ///< GlobalMemory
+  uint64_t ldsOrder;            ///< address of its LdsOrder (abi/lds_order.h); 0: atomics on LDS order nothing
+  uint32_t ldsOrderLock;        ///< 1: a wave is at an atomic on LDS
+  uint32_t ldsOrdered;          ///< a wave has acquired something through LDS
   WaveRecord waves[kMaxWavesPerWorkgroup];
 };
-inline constexpr uint32_t kWorkgroupHeadBytes = 112;
+inline constexpr uint32_t kWorkgroupHeadBytes = 128;
 static_assert(sizeof(WorkgroupState) == kWorkgroupHeadBytes + kMaxWavesPerWorkgroup * sizeof(WaveRecord));
 
 /// Bytes of a WorkgroupState, a multiple of 16.

@@ -46,6 +46,7 @@ enum KernelFlags : uint32_t {
   kKernelNamedBarriers = 8,  ///< operations on named barriers
   kKernelStoresKnown = 16,   ///< its StoreEntries are all that it may write outside of its workgroups
   kKernelWaitsForHost = 32,  ///< while it runs it may wait for something that the host does
+  kKernelOrdersThroughLds = 64, ///< atomics on LDS may order its waves
   /// Of each of its writes outside of its workgroups a hook knows the bytes, so the twin notes them (touch_map.h).
   kKernelNotesWrites = 128,
 };

@@ -34,6 +34,7 @@
 //   own slot, same generation, covers  any                             nothing to do (the common case)
 //   own slot that the new one covers   any                             replace
 //   an empty or retired slot           any                             take it
+//   a slot that comes before it        covers                          take it (atomics order waves one by one)
 //   two live slots of other waves      plain, one of them atomic       take the atomic one's place
 //   two live slots of other waves      else                            not recorded
 //
@@ -46,7 +47,8 @@
 // Publish, then look: an access first makes sure a slot of its side holds it (or two live others), then loads all
 // four slots. Slots are changed by compare-and-swap only. With publications and looks in one total order (LDS
 // executes them in one; the Platform's publishBeforeLook() makes it so elsewhere), of two simultaneous conflicting
-// accesses the later publication is followed by a look that sees the earlier one. docs/algorithm.md has the argument in full.
+// accesses the later publication is followed by a look that sees the earlier one. docs/algorithm.md has the argument in
+// full.
 #ifndef WAVESAN_CORE_LDS_DETECTOR_H
 #define WAVESAN_CORE_LDS_DETECTOR_H
 
@@ -76,13 +78,14 @@ struct Conflict {
 //   void publishBeforeLook()
 //   uint32_t barrierGeneration(uint32_t epoch, uint32_t wave)  // 0 before the first barrier
 //   uint32_t endEpoch(uint32_t wave)                           // WaveRecord::endEpoch
-//   void evicted(uint32_t wave, uint32_t generation)           // raises WaveRecord::evictedGeneration to generation + 1
+//   void evicted(uint32_t wave, uint32_t generation)           // raises WaveRecord::evictedGeneration above it
 //   void conflict(uint32_t cell, const Conflict &)
 //   static constexpr bool kKnowsCopies                         // optional: agents may be copies (cell.h, copiesOf)
+//   bool comesBefore(Slot)                                     // optional: atomics order it before the accessor
 //
 // Copies. An asynchronous copy of wave w is an access of another agent, copiesOf(w): it comes behind everything that w
-// did before (and behind w's earlier copies, which complete in order), so those are no conflict for it. Its generation is
-// its number among the copies of w, and the barrier generation of copiesOf(w) says which of them are complete: for w
+// did before (and behind w's earlier copies, which complete in order), so those are no conflict for it. Its generation
+// is its number among the copies of w, and the barrier generation of copiesOf(w) says which of them are complete: for w
 // those that it has waited for, for others those that it had waited for when a barrier brought them together. In the
 // table w and copiesOf(w) count as one wave, because there is an accessor, the copies, that conflicts with neither.
 
@@ -99,6 +102,14 @@ template <class Platform> inline bool isLive(Platform &p, Slot s, const Accessor
     return false;
   uint32_t end = p.endEpoch(s.wave());
   return end == 0 || a.epoch < end;
+}
+
+/// Does it come before the accessor for another reason than a barrier? Then it may be unordered with other waves, and
+/// only an access that covers it may take its place: whoever is unordered with the record is so with that access.
+template <class Platform> inline bool comesBefore(Platform &p, Slot s) {
+  if constexpr (requires { p.comesBefore(s); })
+    return p.comesBefore(s);
+  return false;
 }
 
 /// Are the accesses of `who` always before those of `a`? Its own, for copies those of their wave, and for a wave those
@@ -136,7 +147,8 @@ inline Choice chooseSlot(Platform &p, const uint64_t (&slots)[2], const Accessor
     if (!s[i].empty() && s[i].wave() == a.wave && (!a.atomic || s[i].atomic()))
       return Choice(i);
   for (uint32_t i = 0; i < 2; ++i)
-    if (s[i].empty() || !isLive(p, s[i], a)) // the own wave's retired records too
+    if (s[i].empty() || !isLive(p, s[i], a) || // the own wave's retired records too
+        ((!a.atomic || s[i].atomic()) && comesBefore(p, s[i])))
       return Choice(i);
   // Both slots hold something that may still matter.
   for (uint32_t i = 0; i < 2; ++i) {
@@ -193,7 +205,8 @@ template <class Platform> inline void look(Platform &p, uint32_t cell, const Acc
     if (!writer && !a.write)
       continue;
     const Slot s(p.load(cell, i));
-    if (s.empty() || ordered<Platform>(s.wave(), a) || !conflicting(writer, s.atomic(), a.write, a.atomic) || !isLive(p, s, a))
+    if (s.empty() || ordered<Platform>(s.wave(), a) || !conflicting(writer, s.atomic(), a.write, a.atomic) ||
+        !isLive(p, s, a) || comesBefore(p, s))
       continue;
     p.conflict(cell, {s, writer,
                       s.epochLow() == Slot::epochLowOf(a.epoch) ? abi::RaceClass::Race : abi::RaceClass::MissingFence});

@@ -1,0 +1,39 @@
+// Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// A flag in LDS orders what two waves of a workgroup do in global memory.
+// RUN: %twin %s
+// RUN: %twin --optimize=-O0 %s
+#include "twin.h"
+
+#define WORKGROUP __HIP_MEMORY_SCOPE_WORKGROUP
+#ifdef FIXED
+#define RELEASE __ATOMIC_RELEASE
+#define ACQUIRE __ATOMIC_ACQUIRE
+#else
+#define RELEASE __ATOMIC_RELAXED
+#define ACQUIRE __ATOMIC_RELAXED
+#endif
+
+constexpr int kThreads = 128;
+
+__global__ void pass(int *data, int *out) {
+  __shared__ int flag;
+  int t = threadIdx.x;
+  if (t == 0)
+    flag = 0;
+  __syncthreads();
+  if (t == 0) {
+    data[0] += 1; // RACE-A
+    __hip_atomic_store(&flag, 1, RELEASE, WORKGROUP);
+  } else if (t == 64) {
+    while (!__hip_atomic_load(&flag, ACQUIRE, WORKGROUP))
+      ;
+    out[0] = data[0] - 1; // RACE-B
+  }
+}
+
+int main() {
+  int *in = twin::onDevice(twin::counting<int>(1)), *out = twin::onDevice(std::vector<int>(1));
+  pass<<<1, kThreads>>>(in, out);
+  return twin::compare(twin::fromDevice(out, 1), [](size_t) { return 1000; });
+}
