@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace wavesan::cpu {
 namespace {
@@ -88,6 +89,59 @@ TEST(GlobalCheckTest, WaveAccessesAgainstBytes) {
   }
   EXPECT_GT(racy, 1000u);
   EXPECT_GT(clean, 1000u);
+}
+
+/// One instruction of wave 0 adds to counters of `size` bytes, lane by lane; the wave of another workgroup then
+/// acquires some of them and stores `bytes` bytes at `offset` without an atomic.
+uint64_t conflictsBehindCounters(uint32_t size, unsigned lanes, std::vector<unsigned> acquired, uint32_t offset,
+                                 uint32_t bytes, uint32_t stride) {
+  MemoryBudget budget;
+  DispatchCheck check(budget);
+  std::vector<WaveOrder> waves(2);
+  waves[0].id = {0, 0};
+  waves[1].id = {1, 0};
+  uint64_t address[64] = {};
+  uint64_t conflicts = 0;
+  const auto count = [&](const GlobalConflict &) { ++conflicts; };
+  const uint32_t info =
+      abi::atomicInfo(abi::kAccessRead | abi::kAccessWrite | abi::kAccessAtomic, size, abi::Scope::Agent, true, true);
+  const auto atomic = [&](WaveOrder &wave, LaneMask exec, uint32_t site) {
+    wave.complete(true, true);
+    check.access(
+        wave, exec, address, [&](unsigned) { return uint64_t(size); }, size, info, site, 0, count);
+    check.atomicDone(wave, exec, address, info, true, exec);
+  };
+  constexpr uint64_t kBase = 0x7f0000001000;
+  for (unsigned l = 0; l < lanes; ++l)
+    address[l] = kBase + l * stride;
+  atomic(waves[0], (LaneMask(1) << lanes) - 1, 1);
+  for (unsigned l : acquired) {
+    address[0] = kBase + l * stride;
+    atomic(waves[1], 1, 2);
+  }
+  EXPECT_EQ(conflicts, 0u);
+  address[0] = kBase + offset;
+  check.access(
+      waves[1], 1, address, [&](unsigned) { return uint64_t(bytes); }, bytes, abi::accessInfo(abi::kAccessWrite, bytes),
+      3, 0, count);
+  return conflicts;
+}
+
+// The last block may reset its ticket; a store that reaches a counter next to it races with that one's atomics.
+TEST(GlobalCheckTest, APlainStoreBehindAtomicsOnEachOfItsLocations) {
+  for (const uint32_t size : {4u, 8u})
+    for (const uint32_t stride : {size, 2 * size}) {
+      SCOPED_TRACE(size);
+      EXPECT_EQ(conflictsBehindCounters(size, 1, {0}, 0, size, stride), 0u);
+      EXPECT_EQ(conflictsBehindCounters(size, 1, {0}, 2, 2, stride), 0u); // a part of it
+      EXPECT_EQ(conflictsBehindCounters(size, 2, {0}, 0, size, stride), 0u);
+      EXPECT_EQ(conflictsBehindCounters(size, 2, {0}, stride, size, stride), 1u);
+      EXPECT_EQ(conflictsBehindCounters(size, 2, {1}, 0, size, stride), 1u);
+      if (stride == size) {
+        EXPECT_EQ(conflictsBehindCounters(size, 2, {0}, 0, 2 * size, stride), 1u);
+        EXPECT_EQ(conflictsBehindCounters(size, 2, {0, 1}, 0, 2 * size, stride), 0u);
+      }
+    }
 }
 
 } // namespace

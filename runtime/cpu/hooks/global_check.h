@@ -295,6 +295,24 @@ private:
     return differs == 0;
   }
 
+  /// A plain access comes behind every atomic write so far to each location that it shares with the earlier atomic.
+  bool locationsKnown(const WaveOrder &wave, uint64_t line, const LineConflict &c) {
+    if (Sync.empty())
+      return false;
+    // One lane's atomic is one location. Of lanes that do not continue one another each dword may be one.
+    constexpr unsigned kDword = 4;
+    const bool oneLane = c.previous.laneBytes == 0 && c.previous.lane != abi::kUnknownLane;
+    const unsigned bytes = oneLane ? unsigned(kLineBytes) : c.previous.laneBytes ? c.previous.laneBytes : kDword;
+    for (uint64_t rest = c.mask; rest != 0;) {
+      const unsigned byte = unsigned(std::countr_zero(rest)), begin = byte - (byte - c.previous.firstByte) % bytes;
+      const SyncVariable *v = Sync.find(line * kLineBytes + begin);
+      if (!v || !v->allWritesKnownTo(wave.id, wave.clock))
+        return false;
+      rest = begin + bytes < kLineBytes ? rest & ~uint64_t(0) << (begin + bytes) : 0;
+    }
+    return true;
+  }
+
   template <class F>
   void accessRun(PartLock &part, const WaveOrder &wave, AccessRecord record, uint64_t address, uint64_t size,
                  unsigned lane, uint32_t laneBytes, F &onConflict) {
@@ -311,10 +329,8 @@ private:
       const AccessRecord &fresh = record;
       shadowOf(part, line).access(wave, line, fresh, [&](const LineConflict &c) {
         const unsigned byte = unsigned(std::countr_zero(c.mask));
-        if (c.previous.atomic && !fresh.atomic)
-          if (const SyncVariable *v = Sync.find(line * kLineBytes + byte);
-              v && v->allWritesKnownTo(wave.id, wave.clock))
-            return;
+        if (c.previous.atomic && !fresh.atomic && locationsKnown(wave, line, c))
+          return;
         const unsigned run = unsigned(std::countr_one(c.mask >> byte));
         onConflict(GlobalConflict{c.previous, c.previous.laneOf(byte), fresh.laneOf(byte), line * kLineBytes + byte,
                                   run, c.scopeTooSmall});
