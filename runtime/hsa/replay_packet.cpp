@@ -175,7 +175,7 @@ const char *PacketHost::open(MemoryStep &predicted) {
   // With hooks=device the CPU agent is to do what a GPU does.
   if (T.cpuAgent && T.options.hooks != "device")
     Memory.recordWrites(*T.cpuAgent, [this](const MemoryMap::LiveRange &range) { return isOfHost(T, range); });
-  else if (std::all_of(Dispatches.begin(), Dispatches.end(), [](const QueuedDispatch &d) {
+  else if (T.followsCopies() && std::all_of(Dispatches.begin(), Dispatches.end(), [](const QueuedDispatch &d) {
              return d.kernel && d.kernel->twin && d.kernel->twin->notesWrites;
            }))
     Memory.noteWrites([this](const MemoryMap::LiveRange &range) { return isOfHost(T, range, /*unknown=*/true); });

@@ -377,17 +377,23 @@ const uint8_t *Snapshot::savedBytes(const Saved &saved, uint64_t at, uint64_t by
   return nullptr;
 }
 
+uint64_t Snapshot::Piece::nextNoted(uint64_t at, uint64_t end) const {
+  const uint64_t first = (at - offset) >> abi::kTouchChunkLog2, behind = abi::touchChunks(end - offset);
+  const void *found = std::memchr(noted + first, 1, size_t(behind - first));
+  if (!found)
+    return end;
+  return std::min(end, offset + (uint64_t(static_cast<const uint8_t *>(found) - noted) << abi::kTouchChunkLog2));
+}
+
 Snapshot::Piece::Part Snapshot::Piece::touchedWithin(uint64_t at, uint64_t most) const {
   const uint64_t end = std::min(at + most, offset + bytes);
   if (!noted)
     return {at, end};
-  const auto isNoted = [&](uint64_t in) { return noted[(in - offset) >> abi::kTouchChunkLog2] != 0; };
-  while (at < end && !isNoted(at))
-    at += abi::kTouchChunk;
-  uint64_t behind = at;
-  while (behind < end && isNoted(behind))
+  const uint64_t begin = nextNoted(at, end);
+  uint64_t behind = begin;
+  while (behind < end && noted[(behind - offset) >> abi::kTouchChunkLog2] != 0)
     behind += abi::kTouchChunk;
-  return {std::min(at, end), std::min(behind, end)};
+  return {begin, std::min(behind, end)};
 }
 
 void Snapshot::makeMap(const std::vector<bool> &recorded) {
@@ -459,18 +465,21 @@ bool Snapshot::restore(MemoryStep &taken, std::string &error, const Snapshot *la
     if (!Memory.isLive(saved.range))
       continue;
     const uint64_t before = taken.bytes;
-    for (const Piece &piece : saved.pieces)
-      for (uint64_t chunk = piece.offset; chunk < piece.offset + piece.bytes; chunk += kChunk) {
+    for (const Piece &piece : saved.pieces) {
+      const uint64_t end = piece.offset + piece.bytes;
+      for (uint64_t chunk = piece.offset; chunk < end; chunk += kChunk) {
+        if (piece.noted) // few of many are
+          chunk = piece.chunkOf(piece.nextNoted(chunk, end));
         if (!piece.isTouched(chunk) || (later && isTouched(later->Regions[i], chunk)))
           continue;
-        const uint64_t end = std::min(chunk + kChunk, piece.offset + piece.bytes);
-        for (uint64_t at = chunk; at < end;) {
-          const Piece::Part part = piece.touchedWithin(at, end - at);
+        const uint64_t behind = std::min(chunk + kChunk, end);
+        for (Piece::Part part{chunk, chunk}; part.end < behind;) {
+          part = piece.touchedWithin(part.end, behind - part.end);
           if (!part.empty() && !restorePart(saved, piece, part, taken, error))
             return false;
-          at = std::max(part.end, at);
         }
       }
+    }
     taken.regions += taken.bytes != before;
   }
   taken.copied = copiedBytes();

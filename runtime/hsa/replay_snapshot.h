@@ -100,8 +100,10 @@ public:
     const uint8_t *noted = nullptr; ///< TouchMap::chunksOf() its first one; without either all may be written
 
     bool isTouched(uint64_t at) const { ///< `at`: in the region
-      return noted ? !touchedWithin(at - (at - offset) % kChunk, kChunk).empty() : isCopied(at);
+      return noted ? !touchedWithin(chunkOf(at), kChunk).empty() : isCopied(at);
     }
+    /// The begin of its chunk.
+    uint64_t chunkOf(uint64_t at) const { return at - (at - offset) % kChunk; }
     /// It is in this piece.
     bool isCopied(uint64_t at) const {
       return !state || state[(at - offset) / kChunk].load(std::memory_order_acquire) != abi::WriteRecord::Untouched;
@@ -113,6 +115,8 @@ public:
     /// The first bytes of [at, at + bytes) in one part that may have been written. `at`: where a chunk of the map
     /// begins.
     Part touchedWithin(uint64_t at, uint64_t most) const;
+    /// The first such chunk of the map in [at, end); else `end`.
+    uint64_t nextNoted(uint64_t at, uint64_t end) const;
   };
   struct Saved {
     MemoryMap::LiveRange range;

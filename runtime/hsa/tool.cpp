@@ -101,7 +101,7 @@ bool Tool::load(HsaApiTable *table) {
   const bool replays = tool->watchesDispatches();
   if (replays)
     ReplayService::instance().useWindows();
-  if (replays || !tool->options.tool.empty())
+  if (tool->followsCopies())
     installCopyInterceptors(*table->core_, *table->amd_ext_); // only now: other programs keep the runtime's copies
   if (replays && !tool->options.tool.empty())
     tool->findings.error("option tool: left out, because of the options capsule, confirm and further_passes");

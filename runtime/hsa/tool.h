@@ -62,6 +62,8 @@ public:
   void sayForkedAway();
   /// Dispatches may have to run in windows for what WaveSan itself does with their races.
   bool watchesDispatches() const { return capsules.enabled() || confirmer.enabled() || further.enabled(); }
+  /// The program's copies and fills come through this library: windows keep them apart.
+  bool followsCopies() const { return watchesDispatches() || !options.tool.empty(); }
   uint64_t nextDispatchNumber() { return Dispatches.fetch_add(1, std::memory_order_relaxed) + 1; }
 
   const abi::Options options;

@@ -414,6 +414,184 @@ TEST_F(SnapshotTiers, ACapsuleIsNotRecorded) {
   EXPECT_EQ(Asking, nullptr);
 }
 
+/// As the device runtime does it: the chunks of [at, at + bytes) in the map, then the bytes.
+void noteAndFlip(uint64_t map, uint8_t *at, size_t bytes) {
+  const auto *head = reinterpret_cast<const abi::TouchMap *>(map);
+  const auto *regions = reinterpret_cast<const abi::TouchRegion *>(head->regions);
+  for (size_t i = 0; i < bytes; ++i) {
+    for (uint32_t r = 0; r < head->regionCount; ++r)
+      if (const uint64_t in = reinterpret_cast<uint64_t>(at + i) - regions[r].begin; in < regions[r].bytes)
+        reinterpret_cast<uint8_t *>(regions[r].chunks)[in / abi::kTouchChunk] = 1;
+    at[i] = uint8_t(~at[i]);
+  }
+}
+
+TEST_F(SnapshotTiers, WhatTheDeviceHasNotedIsPutBack) {
+  constexpr uint64_t kNote = abi::kTouchChunk;
+  for (const TierBytes &limits : {TierBytes{0, 0, UINT64_MAX, 0}, TierBytes{kPart, kPart, UINT64_MAX, 0},
+                                  TierBytes{0, 0, 2 * kPart + 5000, UINT64_MAX}, TierBytes{UINT64_MAX, 0, 4096, 0}}) {
+    limit(limits);
+    const std::vector<uint8_t> before = Data;
+    const auto snapshot = make();
+    snapshot->noteWrites(nullptr);
+    EXPECT_EQ(snapshot->touchMap(), 0u);
+    MemoryStep step = snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    EXPECT_EQ(step.copied, Data.size()); // nobody could copy later
+    const uint64_t map = snapshot->touchMap();
+    ASSERT_NE(map, 0u);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error; // nothing has been written
+    EXPECT_EQ(step.compared, 0u);
+    noteAndFlip(map, &Data[3 * kPart + kNote - 2], 4); // over a border of the map
+    noteAndFlip(map, &Data[2 * kPart - 1], 2);         // and of the snapshot's chunks
+    noteAndFlip(map, &Data[5 * kPart + 76], 1);        // the last one is short
+    snapshot->passEnded(true);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(Data, before);
+    EXPECT_EQ(step.compared, 4 * kNote + 77);
+    EXPECT_EQ(step.bytes, step.compared);
+    EXPECT_EQ(step.regions, 1u);
+    // Another pass writes elsewhere; what the first one wrote is looked at, too.
+    noteAndFlip(map, &Data[7 * kNote], 1);
+    snapshot->passEnded(true);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(Data, before);
+    EXPECT_EQ(step.compared, 5 * kNote + 77);
+    EXPECT_EQ(step.bytes, kNote);
+    // A pass that notes nothing: everything is.
+    Data[kPart] = uint8_t(~Data[kPart]);
+    snapshot->passEnded(false);
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(Data, before);
+    EXPECT_EQ(step.compared, Data.size());
+    snapshot->passEnded(true); // and stays so
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(step.compared, Data.size());
+  }
+}
+
+// A restore by a map gives what one without it gives, whatever is written.
+TEST_F(SnapshotTiers, ByTheMapAsWithout) {
+  uint64_t random = 7;
+  const auto next = [&](uint64_t below) {
+    random = random * 6364136223846793005ull + 1442695040888963407ull;
+    return (random >> 33) % below;
+  };
+  std::vector<uint8_t> other(3 * kPart + 4097, 3);
+  Memory.add(MemoryMap::Kind::Allocation, other.data(), other.size());
+  limit({kPart, 0, UINT64_MAX, 0});
+  const std::vector<uint8_t> before = Data, otherBefore = other;
+  for (int round = 0; round < 50; ++round) {
+    const auto snapshot = make();
+    snapshot->noteWrites(nullptr);
+    MemoryStep step = snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    for (int pass = 0; pass < 3; ++pass) {
+      for (uint64_t n = next(20); n != 0; --n) {
+        std::vector<uint8_t> &to = next(2) ? Data : other;
+        const uint64_t at = next(to.size());
+        noteAndFlip(snapshot->touchMap(), &to[at], std::min(1 + next(10000), to.size() - at));
+      }
+      snapshot->passEnded(true);
+      ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+      ASSERT_EQ(Data, before);
+      ASSERT_EQ(other, otherBefore);
+    }
+  }
+}
+
+TEST_F(SnapshotTiers, WithoutRoomForTheMapAllCountsAsWritten) {
+  const uint64_t chunks = abi::touchChunks(Data.size()),
+                 block = sizeof(abi::TouchMap) + sizeof(abi::TouchRegion) + chunks;
+  for (const bool fits : {true, false}) {
+    limit({0, 0, Data.size() + chunks + block - !fits, 0});
+    const auto snapshot = make();
+    snapshot->noteWrites(nullptr);
+    MemoryStep step = snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    EXPECT_EQ(snapshot->touchMap() != 0, fits);
+    EXPECT_EQ(Budgets->room()[size_t(Tier::Pageable)], fits ? 0 : chunks + block - 1); // nothing is held for nothing
+    snapshot->passEnded(true);
+    Data[0] ^= 1;
+    ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+    EXPECT_EQ(step.compared, fits ? 0 : Data.size());
+    Data[0] = 0;
+  }
+  limit({0, 0, UINT64_MAX, 0});
+  RefusedPool = kDevicePool.handle;
+  const auto snapshot = make();
+  snapshot->noteWrites(nullptr);
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(snapshot->touchMap(), 0u);
+}
+
+TEST_F(SnapshotTiers, WhatTheMapCouldMissCountsAsWritten) {
+  std::vector<uint8_t> other(2 * kPart, 1), registered(4096);
+  Memory.add(MemoryMap::Kind::Allocation, other.data(), other.size());
+  // The device sees a part of Data at another address.
+  Memory.add(MemoryMap::Kind::RegisteredHost, registered.data(), registered.size(), Data.data() + 5000);
+  std::vector<uint8_t> third(kPart);
+  Memory.add(MemoryMap::Kind::Allocation, third.data(), third.size());
+  limit({0, 0, UINT64_MAX, 0});
+  const auto snapshot = make();
+  snapshot->noteWrites(
+      [&](const MemoryMap::LiveRange &range) { return range.begin == reinterpret_cast<uint64_t>(other.data()); });
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  Data[5] ^= 1, other[5] ^= 1, registered[5] ^= 1;
+  noteAndFlip(snapshot->touchMap(), &third[9], 1);
+  snapshot->passEnded(true);
+  ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+  EXPECT_EQ(step.compared, Data.size() + other.size() + registered.size() + abi::kTouchChunk);
+  EXPECT_EQ(step.bytes, 2 * kPart + registered.size() + abi::kTouchChunk);
+  EXPECT_EQ(third[9], 0);
+}
+
+// What the first pass has left is that of the chunks which it has noted.
+TEST_F(SnapshotTiers, WhatTheFirstPassHasNoted) {
+  limit({0, 0, UINT64_MAX, 0});
+  const std::vector<uint8_t> before = Data;
+  const auto snapshot = make(), after = make();
+  snapshot->noteWrites(nullptr);
+  MemoryStep step = snapshot->plan();
+  ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+  noteAndFlip(snapshot->touchMap(), &Data[10], 1);
+  snapshot->passEnded(true);
+  const std::vector<uint8_t> left = Data;
+  after->plan(*snapshot);
+  ASSERT_EQ(after->save(step, Error), nullptr) << Error;
+  EXPECT_EQ(step.copied, kPart);
+  EXPECT_EQ(after->touchMap(), 0u);
+  uint8_t scratch[8];
+  const uint8_t *untouched = after->savedBytes(after->saved()[0], 2 * kPart, 8, scratch, Error);
+  EXPECT_EQ(untouched, scratch); // it is read, not looked at through a pointer of the device
+  EXPECT_EQ(std::memcmp(scratch, &Data[2 * kPart], 8), 0);
+  ASSERT_TRUE(snapshot->restore(step, Error)) << Error;
+  EXPECT_EQ(Data, before);
+  noteAndFlip(snapshot->touchMap(), &Data[10], 2);
+  noteAndFlip(snapshot->touchMap(), &Data[3 * kPart], 2);
+  snapshot->passEnded(true);
+  ASSERT_TRUE(snapshot->restore(step, Error, after.get())) << Error;
+  EXPECT_EQ(step.bytes, abi::kTouchChunk); // the other chunk will be that of `after`
+  ASSERT_TRUE(after->restore(step, Error)) << Error;
+  EXPECT_EQ(Data, left);
+}
+
+// A pass that nobody waits for writes into the map when the snapshot is gone.
+TEST_F(SnapshotTiers, AMapThatIsLeftToItsPass) {
+  limit({0, 0, UINT64_MAX, 0});
+  {
+    const auto snapshot = make();
+    snapshot->noteWrites(nullptr);
+    MemoryStep step = snapshot->plan();
+    ASSERT_EQ(snapshot->save(step, Error), nullptr) << Error;
+    snapshot->abandonMap();
+  }
+  ASSERT_EQ(FromPools.size(), 1u);
+  release(*FromPools.begin());
+}
+
 TEST_F(SnapshotTiers, WhatTheFirstPassLeft) {
   std::vector<uint8_t> unknown(3000, 1);
   Memory.add(MemoryMap::Kind::Allocation, unknown.data(), unknown.size());

@@ -202,6 +202,34 @@ TEST_F(ToolReplay, ACopyDoesNotEnd) {
   window.copyEnds();
 }
 
+// What a callback copies or submits is in no map of what the passes write.
+TEST_F(ToolReplay, WorkOfCallbacksIsNoticed) {
+  Runtime->core().hsa_queue_add_write_index_relaxed_fn = [](const hsa_queue_t *, uint64_t) -> uint64_t { return 40; };
+  load("tool=/nowhere"); // with a tool, copies are followed
+  allocate();
+  FakeQueue &other = Runtime->createQueue();
+  std::vector<bool> noticed;
+  const auto copies = Runtime->core().hsa_memory_copy_fn;
+  BehindPass = [&](uint64_t pass) {
+    if (pass == 1) {
+      uint64_t value = 1;
+      copies(Data + 8, &value, sizeof(value));
+    }
+    noticed.push_back(workInside());
+  };
+  Runtime->submit(*Queue, {counted()});
+  EXPECT_EQ(noticed, (std::vector<bool>{false, true, true}));
+  EXPECT_FALSE(workInside()); // outside of a replay
+  noticed.clear();
+  BehindPass = [&](uint64_t pass) {
+    if (pass == 0)
+      Runtime->submit(other, {counted()}, Runtime->core().hsa_queue_add_write_index_relaxed_fn(&other.queue, 1));
+    noticed.push_back(workInside());
+  };
+  Runtime->submit(*Queue, {counted()});
+  EXPECT_EQ(noticed, (std::vector<bool>{true, true, true}));
+}
+
 TEST_F(ToolReplay, TheSnapshotCannotBeRead) {
   Runtime->core().hsa_memory_copy_fn = [](void *, const void *, size_t) { return HSA_STATUS_ERROR_INVALID_ALLOCATION; };
   load();

@@ -106,7 +106,7 @@ class Run:
         log = f"{binary}.{tag}.memory"
         if os.path.exists(log):
             os.remove(log)
-        options = "incomplete_exitcode=0" + (f":replay_drain_seconds=10:tool={tool}" if tool else "")
+        options = "incomplete_exitcode=0" + (f":{args.options}" if args.options else "") + (f":replay_drain_seconds=10:tool={tool}" if tool else "")
         command = [args.wavesan, "run", "--device=cpu", "--gpu=gfx90a", "-o", options, "--", binary, *program.arguments]
         environment = {**os.environ, "FINAL_MEMORY": log, "DIGEST_PASSES": str(PASSES), "DIGEST_GRAPHS": "1"}
         try:
@@ -180,6 +180,7 @@ def main():
     parser.add_argument("--work", required=True)
     parser.add_argument("--share", default="0/1")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--options", default="", help="of WaveSan, for all runs")
     parser.add_argument("--only", help="regular expression for names")
     parser.add_argument("suites", nargs="+")
     args = parser.parse_args()
