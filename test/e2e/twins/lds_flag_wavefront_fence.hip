@@ -1,7 +1,7 @@
 // Part of WaveSan, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Fences whose scope is one wave order nothing between waves. Only the agent's own detector says what would do.
-// RUN: %twin --hooks=native --kind=scope-too-small --fix=workgroup %s
+// RUN: %twin --hooks=native --kind=scope-too-small --fix=__HIP_MEMORY_SCOPE_WORKGROUP %s
 // RUN: %twin --hooks=device %s
 // RUN: %twin --hooks=device --optimize=-O0 %s
 #include "twin.h"
