@@ -41,6 +41,7 @@ inline bool synchronise(SyncTable &table, WaveOrder &wave, uint64_t key, uint32_
     v = table.get(key);
   if (!v)
     return !publishes;
+  v->hasBytes(abi::accessSize(info));
   if (wrote) {
     wave.atomicWrite(*v, scope, abi::atomicReleases(info), reads);
     v->wrote();
@@ -299,16 +300,21 @@ private:
   bool locationsKnown(const WaveOrder &wave, uint64_t line, const LineConflict &c) {
     if (Sync.empty())
       return false;
-    // One lane's atomic is one location. Of lanes that do not continue one another each dword may be one.
-    constexpr unsigned kDword = 4;
-    const bool oneLane = c.previous.laneBytes == 0 && c.previous.lane != abi::kUnknownLane;
-    const unsigned bytes = oneLane ? unsigned(kLineBytes) : c.previous.laneBytes ? c.previous.laneBytes : kDword;
     for (uint64_t rest = c.mask; rest != 0;) {
-      const unsigned byte = unsigned(std::countr_zero(rest)), begin = byte - (byte - c.previous.firstByte) % bytes;
-      const SyncVariable *v = Sync.find(line * kLineBytes + begin);
+      const uint64_t byte = line * kLineBytes + unsigned(std::countr_zero(rest));
+      const SyncVariable *v = nullptr;
+      uint64_t begin = byte;
+      for (const uint64_t alignment : {1, 2, 4, 8}) {
+        begin = byte & ~(alignment - 1);
+        v = Sync.find(begin);
+        if (v && byte - begin < v->bytes())
+          break;
+        v = nullptr;
+      }
       if (!v || !v->allWritesKnownTo(wave.id, wave.clock))
         return false;
-      rest = begin + bytes < kLineBytes ? rest & ~uint64_t(0) << (begin + bytes) : 0;
+      const uint64_t end = begin + v->bytes() - line * kLineBytes;
+      rest = end < kLineBytes ? rest & ~uint64_t(0) << end : 0;
     }
     return true;
   }

@@ -89,6 +89,7 @@ public:
   void reset() {
     clear();
     Version = 0;
+    Bytes = 0;
     Acquirers.clear();
     WidestRelease = abi::Scope::SingleThread;
   }
@@ -145,6 +146,9 @@ public:
     Acquirers.clear();
   }
   uint64_t version() const { return Version; }
+  /// Of the widest atomic so far.
+  uint32_t bytes() const { return Bytes; }
+  void hasBytes(uint32_t bytes) { Bytes = std::max(Bytes, bytes); }
   /// `label`: the acquiring wave's generation when it acquired the current version.
   void acquiredBy(WaveId who, uint32_t label) {
     if (Acquirers.size() < kMaxAcquirers)
@@ -180,6 +184,7 @@ private:
       ForAll.add(r.by.workgroup, r.clock);
   }
   uint64_t Version = 0, Contents = 0;
+  uint32_t Bytes = 0;
   abi::Scope WidestRelease = abi::Scope::SingleThread; ///< since reset()
   std::vector<Acquirer> Acquirers;
   std::vector<CarriedRelease> Recent;
