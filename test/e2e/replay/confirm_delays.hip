@@ -5,22 +5,22 @@
 // RUN: %cc %s -o %t
 // RUN: %status 66 %run90a --confirm -o hooks=device -- %t > %t.out90 2> %t.err90
 // RUN: FileCheck --input-file=%t.err90 %s && FileCheck --check-prefix=RESULT --input-file=%t.out90 %s
-// RUN: %status 66 %run1030 --seed=5 --confirm -o hooks=device -- %t > %t.out10 2> %t.err10
+// RUN: %status 66 %run1030 --seed=6 --confirm -o hooks=device -- %t > %t.out10 2> %t.err10
 // RUN: FileCheck --input-file=%t.err10 %s && FileCheck --check-prefix=RESULT --input-file=%t.out10 %s
 // RUN: %run90a -o exitcode=0:hooks=device -- %t | FileCheck --check-prefix=RESULT %s
 // RESULT: result: ok
 //
 // CHECK: race: LDS {{.*}} on `tile`
 // CHECK: kernel reversed(
-// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + {{[0-9]+}} with seed {{[15]}}: race at {{.*}}confirm_delays.hip:{{[0-9]+}}:{{[0-9]+}} and {{.*}}confirm_delays.hip:{{[0-9]+}}:{{[0-9]+}}, dispatch 1
+// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + {{[0-9]+}} with seed {{[16]}}: race at {{.*}}confirm_delays.hip:{{[0-9]+}}:{{[0-9]+}} and {{.*}}confirm_delays.hip:{{[0-9]+}}:{{[0-9]+}}, dispatch 1
 //
 // CHECK: race: LDS {{.*}} on `round`
 // CHECK: kernel rounds(
-// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + {{[0-9]+}} with seed {{[15]}}: race at {{.*}}, dispatch 2
+// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + {{[0-9]+}} with seed {{[16]}}: race at {{.*}}, dispatch 2
 //
 // CHECK: race: global memory write-write
 // CHECK: kernel lastWins(
-// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + 0 with seed {{[15]}}: race at {{.*}}, dispatch 3
+// CHECK: wavesan: confirmed: output differs at allocation {{[0-9]+}} + 0 with seed {{[16]}}: race at {{.*}}, dispatch 3
 //
 // Everybody writes the same value.
 // CHECK: kernel agreed(
