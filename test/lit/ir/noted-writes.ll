@@ -64,8 +64,6 @@ define amdgpu_kernel void @known_asm(ptr addrspace(1) %out, i32 %v) #0 {
 ; CHECK:       does not note all writes
 ; CHECK-LABEL: kernel fat
 ; CHECK:       does not note all writes
-; CHECK-LABEL: kernel to_constant
-; CHECK:       does not note all writes
 ; CHECK-LABEL: kernel indirect
 ; CHECK:       does not note all writes
 ; CHECK-LABEL: kernel heap
@@ -93,10 +91,6 @@ define amdgpu_kernel void @buffer(ptr addrspace(8) inreg %rsrc, i32 %v) #0 {
 define amdgpu_kernel void @fat(ptr addrspace(8) inreg %rsrc, i32 %v) #0 {
   %p = addrspacecast ptr addrspace(8) %rsrc to ptr addrspace(7)
   store i32 %v, ptr addrspace(7) %p, align 4
-  ret void
-}
-define amdgpu_kernel void @to_constant(ptr addrspace(4) %out, i32 %v) #0 {
-  store i32 %v, ptr addrspace(4) %out, align 4
   ret void
 }
 define amdgpu_kernel void @indirect(ptr addrspace(1) %out) #0 {
